@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# The steps of .ci/run that are more than one command.
+
+# Whichever python3 has NumPy: a clone may sit on a machine with several.
+numpy_python() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c 'import numpy' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    echo "no python3 here has numpy" >&2
+    return 1
+}
+
+golden() { "$(numpy_python)" tests/tree.py --check; }
+
+clang_build() {
+    make -j2 CC=clang BUILD=build-clang WERROR=1 all tests
+    build-clang/bits tests/golden.txt
+}
+
+# Unoptimised: what the compiler may do to the arithmetic at -O3 must not show.
+plain_build() {
+    make -j2 CFLAGS=-O0 BUILD=build-O0 lib build-O0/bits
+    build-O0/bits tests/golden.txt
+    # A user's flags must not break the promise either; what cannot be kept is refused.
+    make -j2 CFLAGS='-O3 -march=native -ffp-contract=fast' BUILD=build-native lib build-native/bits
+    build-native/bits tests/golden.txt
+    if printf '#include "base.h"\n' | gcc -ffast-math -Iinclude -Isrc -fsyntax-only -xc - 2>/dev/null; then
+        echo "base.h lets -ffast-math pass" >&2
+        return 1
+    fi
+}
+
+# Neon, under emulation: a static program, for there is no Arm C library to load here.
+aarch64() {
+    make -j2 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar BUILD=build-aarch64 WERROR=1 LDFLAGS=-static build-aarch64/bits
+    qemu-aarch64 build-aarch64/bits tests/golden.txt
+}
+
+# An x86-64 without AVX: the level must be chosen right and no AVX instruction met on the way.
+nehalem() {
+    make -j2 WERROR=1 build/bits
+    qemu-x86_64 -cpu Nehalem build/bits tests/golden.txt
+}
+
+sanitized() {
+    export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+    export REDAX_FUZZ_CASES=2000
+    make -j2 "SANITIZE=$1" all tests
+    make "SANITIZE=$1" test
+}
+
+threaded() {
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 REDAX_FUZZ_CASES=500
+    make -j2 SANITIZE=thread all tests
+    CK_INCLUDE_TAGS=threads build-thread/check_all
+}
+
+# Each of the three for a minute, side by side.
+libfuzzer() {
+    make fuzzers
+    local target pids=() status=0
+    for target in npy safetensors plan; do
+        mkdir -p "build-fuzz/corpus-$target"
+        cp examples/iris.npy examples/tiny.safetensors "build-fuzz/corpus-$target/"
+        "build-fuzz/fuzz_$target" -max_total_time="${REDAX_LIBFUZZER_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+            -artifact_prefix="build-fuzz/$target-" "build-fuzz/corpus-$target" >"build-fuzz/$target.log" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+    for target in npy safetensors plan; do
+        [ "$status" = 0 ] || tail -n 40 "build-fuzz/$target.log"
+        echo "$target: $(grep -E 'stat::number_of_executed_units' "build-fuzz/$target.log" || echo 'did not finish')"
+    done
+    return $status
+}
+
+mutants() { "$(numpy_python)" tests/mutants.py; }
+
+# Nothing that a build or a test wrote is left in the tree but what .gitignore names.
+leftovers() {
+    diff build-ci/status-before <(git status --porcelain)
+    echo "the tree is as it was"
+}

@@ -1,0 +1,47 @@
+/* The canonical space of one reduction: what is left of shapes, strides and axes once they are checked, sorted and fused.
+   build() makes it from tensors and axes; collapse() brings it into the form below. Plans and kernels see nothing else.
+
+   Invariants after collapse:
+   - no dim has extent 1; an extent of 0 appears only as reduce_count == 0 or keep_count == 0, with no dims on that side
+   - reduced dims: in >= 0, by descending in (ties: larger extent first). That order is the canonical order e = 0 .. n-1
+   - kept dims: in > 0, by descending in; their out and out2 strides may have any sign
+   - copy dims: kept dims of input stride 0; they leave the loop and each result is stored copy_count times
+   - no two neighbours of a list can be fused: a.stride != b.extent * b.stride for at least one operand
+   - collapse is idempotent. Strides and offsets are in bytes; index is in elements of the reduced axes. */
+#ifndef RDX_ITER_SPACE_H
+#define RDX_ITER_SPACE_H
+
+#include "../dtype.h"
+
+typedef struct RdxDim {
+    int64_t extent;
+    int64_t in;        /* bytes from one element to the next in the input */
+    int64_t out, out2; /* kept and copy dims: bytes in the outputs */
+    int64_t index;     /* reduced dims: step of the logical index (row-major within the reduced axes) */
+} RdxDim;
+
+typedef struct RdxSpace {
+    int keep_rank, reduce_rank, copy_rank;
+    bool indexed; /* the logical index is an operand: dims fuse only where its steps fuse too */
+    int64_t keep_count, reduce_count, copy_count;     /* products of extents; 1 for no dims */
+    int64_t in_offset, out_offset, out2_offset;       /* bytes from data to the element at the origin of the walk */
+    int64_t index_offset;                             /* logical index of the element at the origin */
+    int64_t in_low, in_high;                          /* bytes touched relative to data + byte_offset, [low, high): input */
+    int64_t out_low, out_high, out2_low, out2_high;   /* the same for the outputs; low == high: nothing */
+    int in_size, out_size, out2_size;                 /* bytes of one element; out2_size 0: no second output */
+    RdxDim keep[RDX_MAX_RANK], reduce[RDX_MAX_RANK], copy[RDX_MAX_RANK]; /* outermost first */
+} RdxSpace;
+
+/* Checks tensors and axes of `problem` (types are already known) and fills an uncollapsed space.
+   RDX_ERR_RANK, _AXIS, _SHAPE, _OVERFLOW, _OVERLAP (an output that overlaps itself), _NULL. */
+RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2, bool indexed);
+
+/* Which axes of problem->in are reduced, checked. RDX_ERR_RANK, _AXIS, _SHAPE, _NULL. */
+RdxStatus rdx_axes_read(const RdxProblem *problem, bool reduced[RDX_MAX_RANK]);
+
+void rdx_space_collapse(RdxSpace *space);
+
+/* One line, e.g. "keep [65536:16384] reduce [4096:4]"; at most size bytes, returns the length it wants. */
+size_t rdx_space_print(const RdxSpace *space, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,62 @@
+/* Finds the CPU's code for a recipe: micro-kernels of the ISA level in use, and the strategy's function. */
+#include "../../error.h"
+#include "run.h"
+
+_Static_assert(sizeof(RdxCpuCode) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
+
+static RdxReduce strategy_code(int strategy)
+{
+    switch (strategy) {
+    case RDX_STRATEGY_CPU_SHORT_ROWS:
+        return rdx_cpu_short_rows;
+    case RDX_STRATEGY_CPU_COLUMNS:
+        return rdx_cpu_columns;
+    case RDX_STRATEGY_CPU_ROWS:
+        return rdx_cpu_rows;
+    case RDX_STRATEGY_CPU_GATHER:
+        return rdx_cpu_gather;
+    case RDX_CHOOSE_REFERENCE:
+        return rdx_cpu_reference;
+    default:
+        return NULL;
+    }
+}
+
+/* Whether elements are of the converted working type as they lie in memory. */
+static bool is_native(RdxType type, RdxWork work, bool planar)
+{
+    static const uint8_t native[RDX_TYPE_COUNT] = {
+        [RDX_TYPE_I32] = 1 << RDX_WORK_I32, [RDX_TYPE_U32] = 1 << RDX_WORK_I32, [RDX_TYPE_I64] = 1 << RDX_WORK_I64,
+        [RDX_TYPE_U64] = 1 << RDX_WORK_I64, [RDX_TYPE_F32] = 1 << RDX_WORK_F32, [RDX_TYPE_F64] = 1 << RDX_WORK_F64,
+        [RDX_TYPE_C64] = 1 << RDX_WORK_F32, [RDX_TYPE_C128] = 1 << RDX_WORK_F64,
+    };
+    return (native[type] >> work & 1) && !planar;
+}
+
+RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConfig *config)
+{
+    const RdxIsa *isa;
+    RDX_TRY(rdx_cpu_isa(&isa));
+    RdxType in = (RdxType)recipe->in, out = (RdxType)recipe->out;
+    RdxWork result = (RdxWork)recipe->result, convert = (RdxWork)recipe->convert;
+    RdxCpuCode code = {
+        .isa = isa,
+        .algebra = &isa->algebra[recipe->algebra][recipe->work],
+        .convert = recipe->planar ? isa->convert_planar[in][convert] : isa->convert[in][convert],
+        .store = isa->store[recipe->finish == RDX_FINISH_INDEX ? RDX_WORK_I64 : result][out],
+        .reduce = strategy_code(config->strategy),
+    };
+    RDX_ASSURE(code.algebra->fold && code.store && code.reduce);
+    RDX_ASSURE(code.convert || is_native(in, convert, recipe->planar));
+    if (!rdx_type_is_integral(out)) { /* alpha and beta are arguments of each launch */
+        code.old = isa->convert[out][result];
+        RDX_ASSURE(code.old || is_native(out, result, false));
+    }
+    if (recipe->second != RDX_SECOND_NONE) {
+        code.store2 = isa->store[recipe->second == RDX_SECOND_INDEX ? RDX_WORK_I64 : result][recipe->out2];
+        RDX_ASSURE(code.store2);
+    }
+    kernel->launch = rdx_cpu_launch;
+    memcpy(kernel->code, &code, sizeof code);
+    return RDX_OK;
+}

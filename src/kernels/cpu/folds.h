@@ -1,0 +1,21 @@
+/* What each file that is compiled once per ISA level contributes to that level's table (isa_table.c). */
+#ifndef RDX_KERNELS_CPU_FOLDS_H
+#define RDX_KERNELS_CPU_FOLDS_H
+
+#include "isa.h"
+#include "vector.h"
+
+extern const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
+
+void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
+                    const RdxRecipe *recipe);
+void RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second);
+void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
+void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
+void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+void RDX_LEVEL(split)(void *dst_a, void *dst_b, const void *src, int64_t rows, int64_t a_bytes, int64_t b_bytes);
+extern const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT];
+extern const RdxConvert RDX_LEVEL(convert_planar)[RDX_TYPE_COUNT][RDX_WORK_COUNT];
+extern const RdxStore RDX_LEVEL(store)[RDX_WORK_COUNT][RDX_TYPE_COUNT];
+
+#endif

@@ -1,0 +1,89 @@
+/* The micro-kernels: everything that is worth vectorising, as small functions over rows of elements, in one table per ISA level.
+   The isa_*.c files are compiled once per level; strategies are plain C above this table. Data flow of one fold:
+
+     gather   strided elements             -> contiguous ones           (only where the layout asks for it)
+     convert  contiguous elements          -> working type              (only where the dtype is not the working type)
+     map      working type                 -> working type, keys, ...   (only where the recipe says so)
+     fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal)
+     halve    the L * unit nodes of a chunk -> unit nodes               (join over the lanes)
+     join     two strips                   -> one strip                 (chunks, column lanes)
+     finish   nodes                        -> results; store: results -> output dtype
+
+   All of them work on "columns": position w of every line goes to position w of the strip. No function here allocates. */
+#ifndef RDX_KERNELS_CPU_ISA_H
+#define RDX_KERNELS_CPU_ISA_H
+
+#include "../../recipe.h"
+
+/* One array per part of a node. */
+typedef struct RdxStrip {
+    unsigned char *part[RDX_MAX_PARTS];
+} RdxStrip;
+
+enum { RDX_LINES = 16 };
+
+typedef struct RdxFold {
+    int lines;                       /* 1 .. 16: elements of every lane */
+    const unsigned char *line[RDX_LINES]; /* width values of the working type each */
+    int64_t plane;                   /* bytes from the first plane to the second */
+    int64_t width;
+    RdxStrip nodes;                  /* where the sealed nodes go */
+    /* Indexed algebras: the logical index of (line, w) is index[line] + (offset ? offset[w] : 0); index ascends. */
+    int64_t index[RDX_LINES];
+    const int64_t *offset;
+} RdxFold;
+
+typedef struct RdxAlgebraCode {
+    void (*fold)(const RdxFold *fold);
+    /* dst[w] = join(a[w], b[w]); dst may be a. na, nb: elements in every a and in every b. */
+    void (*join)(RdxStrip dst, RdxStrip a, RdxStrip b, int64_t width, int64_t na, int64_t nb);
+    /* In place over min(n, lanes) * unit nodes of one chunk of n elements; the first unit nodes are the answer. */
+    void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
+} RdxAlgebraCode;
+
+/* n contiguous elements -> n values of the working type (complex: 2n, or two planes `plane` bytes apart where planar). */
+typedef void (*RdxConvert)(void *dst, const void *src, int64_t n, int64_t plane);
+
+/* n elements of recipe->convert -> n elements of recipe->work; dst may be src where they are of one size and unit. */
+typedef void (*RdxMapCode)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
+                           const RdxRecipe *recipe);
+
+/* n nodes (unit each) -> result[n] (complex and minmax: pairs) and, where asked for, second[n]. */
+typedef void (*RdxFinishCode)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second);
+
+/* n contiguous results -> n contiguous elements of the output dtype. */
+typedef void (*RdxStore)(void *dst, const void *src, int64_t n);
+
+typedef struct RdxIsa {
+    const char *name;
+    const RdxAlgebraCode (*algebra)[RDX_WORK_COUNT];  /* by RdxAlgebra */
+    const RdxConvert (*convert)[RDX_WORK_COUNT];      /* by RdxType; NULL: the element is of the working type */
+    const RdxConvert (*convert_planar)[RDX_WORK_COUNT];
+    const RdxStore (*store)[RDX_TYPE_COUNT];          /* by RdxWork of the result */
+    RdxMapCode map;
+    RdxFinishCode finish;
+    /* result = alpha * result + beta * old over n values; old NULL where beta is 0. */
+    void (*scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
+    /* n elements of `size` bytes, `step` bytes apart, to consecutive places. */
+    void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
+    void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+    /* Rows of a + b blocks of `bytes` bytes: the first a blocks of each row to dst_a, the rest to dst_b. */
+    void (*split)(void *dst_a, void *dst_b, const void *src, int64_t rows, int64_t a_bytes, int64_t b_bytes);
+} RdxIsa;
+
+/* The level in use: the best that this machine and this build have, or what RDX_ISA names. RDX_ERR_DEVICE if RDX_ISA names one
+   that is not there. Read once. */
+RdxStatus rdx_cpu_isa(const RdxIsa **isa);
+
+/* Switches the level for plans made afterwards; NULL returns to the default. For tests. */
+RdxStatus rdx_cpu_set_isa(const char *name);
+
+/* Names of the levels that this machine and build have, best last; returns how many. */
+int rdx_cpu_isa_names(const char *names[4]);
+
+#define RDX_ISA_LEVELS(X) X(baseline) X(avx2) X(avx512) X(neon)
+#define X(level) extern const RdxIsa rdx_isa_##level;
+RDX_ISA_LEVELS(X)
+#undef X
+
+#endif

@@ -1,0 +1,281 @@
+/* finish: nodes -> results, and store: results -> elements of the output dtype, at one ISA level. Once per output, so what counts
+   here is one rounding in the right place, not speed; still, columns of few rows pass through and the loops vectorise.
+   Results are of type recipe->result; complex results are pairs. The second result is a mean (of that type), an index (i64) or
+   the other value of minmax. */
+#include "folds.h"
+
+#include "../algebra.h"
+#include "../scalar.h"
+
+#include <string.h>
+
+static float rdx_nan_f32(void)
+{
+    return RDX_REAL_NAN_F32;
+}
+
+static double rdx_nan_f64(void)
+{
+    return RDX_REAL_NAN_F64;
+}
+
+#define T float
+#define K int32_t
+#define U uint32_t
+#define RDX_SUFFIX f32
+#include "finish_real.inc"
+#undef T
+#undef K
+#undef U
+#undef RDX_SUFFIX
+
+#define T double
+#define K int64_t
+#define U uint64_t
+#define RDX_SUFFIX f64
+#include "finish_real.inc"
+#undef T
+#undef K
+#undef U
+#undef RDX_SUFFIX
+
+static const int64_t *part_i64(const RdxStrip *nodes, int part)
+{
+    return (const int64_t *)(const void *)nodes->part[part];
+}
+
+/* The integer state of output i, from whichever width it has. */
+static int64_t integer_at(const RdxRecipe *recipe, const RdxStrip *nodes, int64_t i)
+{
+    bool narrow = recipe->work == RDX_WORK_I32 && recipe->work_parts > 0;
+    return narrow ? ((const int32_t *)(const void *)nodes->part[0])[i] : part_i64(nodes, 0)[i];
+}
+
+static void finish_integer(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t s = integer_at(recipe, &nodes, i);
+        if (recipe->result == RDX_WORK_I64)
+            ((int64_t *)result)[i] = recipe->finish == RDX_FINISH_ANY   ? s != 0
+                                     : recipe->finish == RDX_FINISH_ALL ? s == 0
+                                                                        : s;
+        else if (recipe->finish == RDX_FINISH_MEAN)
+            ((double *)result)[i] = (double)s / (double)recipe->count;
+        else if (recipe->result == RDX_WORK_F32)
+            ((float *)result)[i] = recipe->is_unsigned ? (float)(uint64_t)s : (float)s;
+        else
+            ((double *)result)[i] = recipe->is_unsigned ? (double)(uint64_t)s : (double)s;
+    }
+}
+
+/* n * T - S * S needs up to 97 bits: formed in 128, converted as high * 2^64 + low. */
+static double squares_about_mean(int64_t s, uint64_t t, int64_t count)
+{
+    unsigned __int128 magnitude = (unsigned __int128)((__int128)s * s);
+    unsigned __int128 difference = (unsigned __int128)(uint64_t)count * t - magnitude;
+    return (double)(uint64_t)(difference >> 64) * 0x1p64 + (double)(uint64_t)difference;
+}
+
+static void finish_moments(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, double *result, double *second)
+{
+    const int64_t *s = part_i64(&nodes, 0), *t = part_i64(&nodes, 1);
+    double count = (double)recipe->count, degrees = count - recipe->correction;
+    for (int64_t i = 0; i < n; i++) {
+        double variance = squares_about_mean(s[i], (uint64_t)t[i], recipe->count) / count / degrees;
+        if (!(degrees > 0) || recipe->count == 0)
+            variance = rdx_nan_f64();
+        switch ((RdxFinish)recipe->finish) {
+        case RDX_FINISH_MOMENTS_VAR:
+            result[i] = variance;
+            break;
+        case RDX_FINISH_MOMENTS_STD:
+            result[i] = rdx_sqrt_f64(variance);
+            break;
+        case RDX_FINISH_MOMENTS_SUMSQ:
+            result[i] = (double)(uint64_t)t[i];
+            break;
+        default:
+            result[i] = rdx_sqrt_f64((double)(uint64_t)t[i]);
+            break;
+        }
+        if (second)
+            second[i] = (double)s[i] / count;
+    }
+}
+
+/* Keys of integers back to integers. */
+static void finish_integer_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int64_t *result, int64_t *second)
+{
+    int64_t turn = recipe->is_unsigned ? INT64_MIN : 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (recipe->unit == 2) {
+            second[i] = integer_at(recipe, &nodes, 2 * i) ^ turn;
+            result[i] = ~integer_at(recipe, &nodes, 2 * i + 1) ^ turn;
+        } else {
+            int64_t key = integer_at(recipe, &nodes, i);
+            result[i] = (recipe->flip ? ~key : key) ^ turn;
+        }
+    }
+}
+
+/* Under omit a key at the bottom says that there was nothing but NaN: index -1. */
+static void finish_index(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int64_t *result)
+{
+    int key_part = recipe->work_parts - 1;
+    const int64_t *index = part_i64(&nodes, recipe->work_parts);
+    for (int64_t i = 0; i < n; i++) {
+        bool bottom = recipe->work == RDX_WORK_I32
+                          ? ((const int32_t *)(const void *)nodes.part[key_part])[i] == INT32_MIN
+                          : part_i64(&nodes, key_part)[i] == INT64_MIN;
+        result[i] = recipe->omit && bottom ? -1 : index[i];
+    }
+}
+
+static void finish_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second)
+{
+    if (recipe->result == RDX_WORK_I64)
+        finish_integer_keys(recipe, nodes, n, result, second);
+    else if (recipe->result == RDX_WORK_F32)
+        from_keys_f32(recipe, nodes, n, result, second);
+    else
+        from_keys_f64(recipe, nodes, n, result, second);
+    if (recipe->algebra == RDX_ALGEBRA_MAXARG)
+        finish_index(recipe, nodes, n, second);
+}
+
+static void finish_f32(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second)
+{
+    switch ((RdxFinish)recipe->finish) {
+    case RDX_FINISH_VALUE:
+        value_f32(recipe, nodes, n, result);
+        break;
+    case RDX_FINISH_MEAN:
+        mean_f32(recipe, nodes, n, result);
+        break;
+    case RDX_FINISH_VAR:
+    case RDX_FINISH_STD:
+        spread_f32(recipe, nodes, n, result, second);
+        break;
+    case RDX_FINISH_LSE:
+        logsumexp_f32(nodes, n, result);
+        break;
+    default:
+        root_f32(recipe, nodes, n, result);
+        break;
+    }
+}
+
+static void finish_f64(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second)
+{
+    switch ((RdxFinish)recipe->finish) {
+    case RDX_FINISH_VALUE:
+        value_f64(recipe, nodes, n, result);
+        break;
+    case RDX_FINISH_MEAN:
+        mean_f64(recipe, nodes, n, result);
+        break;
+    case RDX_FINISH_VAR:
+    case RDX_FINISH_STD:
+        spread_f64(recipe, nodes, n, result, second);
+        break;
+    case RDX_FINISH_LSE:
+        logsumexp_f64(nodes, n, result);
+        break;
+    default:
+        root_f64(recipe, nodes, n, result);
+        break;
+    }
+}
+
+void RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second)
+{
+    if (recipe->finish == RDX_FINISH_KEY)
+        finish_keys(recipe, nodes, n, result, second);
+    else if (recipe->finish == RDX_FINISH_INDEX)
+        finish_index(recipe, nodes, n, result);
+    else if (recipe->algebra == RDX_ALGEBRA_MOMENTS)
+        finish_moments(recipe, nodes, n, result, second);
+    else if (recipe->work == RDX_WORK_F32)
+        finish_f32(recipe, nodes, n, result, second);
+    else if (recipe->work == RDX_WORK_F64)
+        finish_f64(recipe, nodes, n, result, second);
+    else
+        finish_integer(recipe, nodes, n, result);
+}
+
+/* result = alpha * result + beta * old, each product rounded; old NULL where beta is 0. Values, so twice n where complex. */
+void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta)
+{
+    if (work == RDX_WORK_F32)
+        scale_f32(result, old, n, alpha, beta);
+    else
+        scale_f64(result, old, n, alpha, beta);
+}
+
+#define STORE(from, to, Source, Target, CONVERT)                                                                       \
+    static void from##_store_##to(void *dst, const void *src, int64_t n)                                               \
+    {                                                                                                                  \
+        const Source *x = src;                                                                                         \
+        Target *y = dst;                                                                                               \
+        RDX_VECTOR_LOOP                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            y[i] = (Target)CONVERT(x[i]);                                                                              \
+    }
+#define ODD_F16(x) rdx_store_f16(rdx_round_to_odd(x))
+#define ODD_BF16(x) rdx_store_bf16(rdx_round_to_odd(x))
+#define ODD_F8E4M3(x) rdx_store_f8e4m3(rdx_round_to_odd(x))
+#define ODD_F8E5M2(x) rdx_store_f8e5m2(rdx_round_to_odd(x))
+#define CUT_F32(x) rdx_store_f32((float)(x))
+#define TRUTH(x) ((x) != 0)
+#define SAME(x) (x)
+STORE(f32, f16, float, uint16_t, rdx_store_f16)
+STORE(f32, bf16, float, uint16_t, rdx_store_bf16)
+STORE(f32, f8e4m3, float, uint8_t, rdx_store_f8e4m3)
+STORE(f32, f8e5m2, float, uint8_t, rdx_store_f8e5m2)
+STORE(f32, f32, float, float, rdx_store_f32)
+STORE(f32, f64, float, double, rdx_store_f64)
+STORE(f64, f16, double, uint16_t, ODD_F16)
+STORE(f64, bf16, double, uint16_t, ODD_BF16)
+STORE(f64, f8e4m3, double, uint8_t, ODD_F8E4M3)
+STORE(f64, f8e5m2, double, uint8_t, ODD_F8E5M2)
+STORE(f64, f32, double, float, CUT_F32)
+STORE(f64, f64, double, double, rdx_store_f64)
+STORE(i64, bool, int64_t, uint8_t, TRUTH)
+STORE(i64, i8, int64_t, int8_t, SAME)
+STORE(i64, i16, int64_t, int16_t, SAME)
+STORE(i64, i32, int64_t, int32_t, SAME)
+STORE(i64, i64, int64_t, int64_t, SAME)
+STORE(i64, u8, int64_t, uint8_t, SAME)
+STORE(i64, u16, int64_t, uint16_t, SAME)
+STORE(i64, u32, int64_t, uint32_t, SAME)
+STORE(i64, u64, int64_t, uint64_t, SAME)
+
+#define PAIRS(from, to, part)                                                                                          \
+    static void from##_store_##to(void *dst, const void *src, int64_t n)                                               \
+    {                                                                                                                  \
+        from##_store_##part(dst, src, 2 * n);                                                                          \
+    }
+PAIRS(f32, c64, f32)
+PAIRS(f32, c128, f64)
+PAIRS(f64, c64, f32)
+PAIRS(f64, c128, f64)
+
+#define FROM(FROM_WORK, from, TO, to) [RDX_WORK_##FROM_WORK][RDX_TYPE_##TO] = from##_store_##to
+#define FROM_REAL(WORK, work)                                                                                          \
+    FROM(WORK, work, F16, f16), FROM(WORK, work, BF16, bf16), FROM(WORK, work, F8E4M3, f8e4m3),                        \
+        FROM(WORK, work, F8E5M2, f8e5m2), FROM(WORK, work, F32, f32), FROM(WORK, work, F64, f64),                      \
+        FROM(WORK, work, C64, c64), FROM(WORK, work, C128, c128)
+
+const RdxStore RDX_LEVEL(store)[RDX_WORK_COUNT][RDX_TYPE_COUNT] = {
+    FROM_REAL(F32, f32),
+    FROM_REAL(F64, f64),
+    FROM(I64, i64, BOOL, bool),
+    FROM(I64, i64, I8, i8),
+    FROM(I64, i64, I16, i16),
+    FROM(I64, i64, I32, i32),
+    FROM(I64, i64, I64, i64),
+    FROM(I64, i64, U8, u8),
+    FROM(I64, i64, U16, u16),
+    FROM(I64, i64, U32, u32),
+    FROM(I64, i64, U64, u64),
+};

@@ -1,0 +1,127 @@
+/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and the split of rows
+   that halving side by side rows needs. */
+#include "folds.h"
+
+#include <string.h>
+
+typedef struct Sixteen {
+    uint64_t low, high;
+} Sixteen;
+
+/* Loads may be unaligned to the element: the planner only promises the alignment of one part of a complex number. */
+#define GATHER(T)                                                                                                      \
+    static void gather_##T(T *dst, const unsigned char *src, int64_t n, int64_t step)                                  \
+    {                                                                                                                  \
+        if (step == 2 * (int64_t)sizeof(T)) { /* known at compile time: becomes two loads and a shuffle */             \
+            RDX_VECTOR_LOOP                                                                                            \
+            for (int64_t i = 0; i < n; i++)                                                                            \
+                memcpy(dst + i, src + i * 2 * (int64_t)sizeof(T), sizeof(T));                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            memcpy(dst + i, src + i * step, sizeof(T));                                                                \
+    }
+#define SCATTER(T)                                                                                                     \
+    static void scatter_##T(unsigned char *dst, int64_t step, const T *src, int64_t n)                                 \
+    {                                                                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            memcpy(dst + i * step, src + i, sizeof(T));                                                                \
+    }
+GATHER(uint8_t)
+GATHER(uint16_t)
+GATHER(uint32_t)
+GATHER(uint64_t)
+GATHER(Sixteen)
+SCATTER(uint8_t)
+SCATTER(uint16_t)
+SCATTER(uint32_t)
+SCATTER(uint64_t)
+SCATTER(Sixteen)
+
+void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size)
+{
+    if (step == size) {
+        memcpy(dst, src, (size_t)(n * size));
+        return;
+    }
+    switch (size) {
+    case 1:
+        gather_uint8_t(dst, src, n, step);
+        break;
+    case 2:
+        gather_uint16_t(dst, src, n, step);
+        break;
+    case 4:
+        gather_uint32_t(dst, src, n, step);
+        break;
+    case 8:
+        gather_uint64_t(dst, src, n, step);
+        break;
+    default:
+        gather_Sixteen(dst, src, n, step);
+        break;
+    }
+}
+
+void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size)
+{
+    if (step == size) {
+        memcpy(dst, src, (size_t)(n * size));
+        return;
+    }
+    switch (size) {
+    case 1:
+        scatter_uint8_t(dst, step, src, n);
+        break;
+    case 2:
+        scatter_uint16_t(dst, step, src, n);
+        break;
+    case 4:
+        scatter_uint32_t(dst, step, src, n);
+        break;
+    case 8:
+        scatter_uint64_t(dst, step, src, n);
+        break;
+    default:
+        scatter_Sixteen(dst, step, src, n);
+        break;
+    }
+}
+
+/* Equal halves of 4, 8, 16 and 32 bytes are what rows of a power of two meet; they become shuffles. */
+#define SPLIT(T, name)                                                                                                 \
+    static void split_##name(T *a, T *b, const T *src, int64_t rows)                                                   \
+    {                                                                                                                  \
+        RDX_VECTOR_LOOP                                                                                                \
+        for (int64_t i = 0; i < rows; i++) {                                                                           \
+            a[i] = src[2 * i];                                                                                         \
+            b[i] = src[2 * i + 1];                                                                                     \
+        }                                                                                                              \
+    }
+typedef struct ThirtyTwo {
+    uint64_t words[4];
+} ThirtyTwo;
+SPLIT(uint32_t, 4)
+SPLIT(uint64_t, 8)
+SPLIT(Sixteen, 16)
+SPLIT(ThirtyTwo, 32)
+
+void RDX_LEVEL(split)(void *dst_a, void *dst_b, const void *src, int64_t rows, int64_t a_bytes, int64_t b_bytes)
+{
+    if (a_bytes == b_bytes && a_bytes == 4) {
+        split_4(dst_a, dst_b, src, rows);
+    } else if (a_bytes == b_bytes && a_bytes == 8) {
+        split_8(dst_a, dst_b, src, rows);
+    } else if (a_bytes == b_bytes && a_bytes == 16) {
+        split_16(dst_a, dst_b, src, rows);
+    } else if (a_bytes == b_bytes && a_bytes == 32) {
+        split_32(dst_a, dst_b, src, rows);
+    } else {
+        unsigned char *a = dst_a, *b = dst_b;
+        const unsigned char *row = src;
+        for (int64_t i = 0; i < rows; i++, row += a_bytes + b_bytes) {
+            memcpy(a + i * a_bytes, row, (size_t)a_bytes);
+            memcpy(b + i * b_bytes, row + a_bytes, (size_t)b_bytes);
+        }
+    }
+}

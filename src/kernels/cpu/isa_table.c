@@ -1,0 +1,21 @@
+/* The table of one ISA level, from what its files contribute. */
+#include "folds.h"
+
+#define TEXT_(level) #level
+#define TEXT(level) TEXT_(level)
+#define TABLE_(level) rdx_isa_##level
+#define TABLE(level) TABLE_(level)
+
+const RdxIsa TABLE(RDX_ISA) = {
+    .name = TEXT(RDX_ISA),
+    .algebra = RDX_LEVEL(folds),
+    .convert = RDX_LEVEL(convert),
+    .convert_planar = RDX_LEVEL(convert_planar),
+    .store = RDX_LEVEL(store),
+    .map = RDX_LEVEL(map),
+    .finish = RDX_LEVEL(finish),
+    .scale = RDX_LEVEL(scale),
+    .gather = RDX_LEVEL(gather),
+    .scatter = RDX_LEVEL(scatter),
+    .split = RDX_LEVEL(split),
+};

@@ -1,0 +1,160 @@
+/* The CPU launcher: cuts a launch into work items (a block of outputs x a part of the reduced range), hands them to threads,
+   joins parts, emits. Items are numbered block by block, part by part; thread t takes a contiguous range of them. Bits do not
+   depend on any of this: parts are aligned power-of-two runs of chunks, so a part is a subtree. */
+#include "run.h"
+
+#include "../../error.h"
+#include "../../iter/walk.h"
+#include "../../pool.h"
+#include "emit.h"
+#include "fp.h"
+
+typedef struct Run {
+    const RdxLaunch *launch;
+    const RdxCpuCode *code;
+    int64_t blocks, blocks_per_run; /* blocks in all, and along one run of the innermost kept dim */
+    int64_t part_bytes;             /* of one block's strip of partial nodes */
+    unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
+    RdxScratch plan;
+    bool joining;                   /* the second pass: parts -> outputs */
+} Run;
+
+typedef struct Place {
+    RdxBlock block;
+    unsigned char *out, *out2;
+    int64_t out_step, out2_step;
+} Place;
+
+static Place place_of(const Run *run, int64_t number)
+{
+    const RdxLaunch *launch = run->launch;
+    const RdxSpace *space = launch->space;
+    int64_t per_block = launch->config->outputs_per_block, at = number % run->blocks_per_run * per_block;
+    int inner = space->keep_rank - 1;
+    int64_t extent = inner >= 0 ? space->keep[inner].extent : 1;
+    RdxDim dim = inner >= 0 ? space->keep[inner] : (RdxDim){.extent = 1};
+    RdxWalk walk = {.rank = 0};
+    if (inner > 0)
+        rdx_walk_seek(&walk, space->keep, inner, number / run->blocks_per_run);
+    Place place = {
+        .block = {launch->in + space->in_offset + walk.in + at * dim.in, dim.in, rdx_min(per_block, extent - at)},
+        .out = launch->out + space->out_offset + walk.out + at * dim.out,
+        .out2 = launch->out2 ? launch->out2 + space->out2_offset + walk.out2 + at * dim.out2 : NULL,
+        .out_step = dim.out,
+        .out2_step = dim.out2,
+    };
+    return place;
+}
+
+static RdxStrip partial(const Run *run, int64_t block, int64_t part)
+{
+    RdxStrip strip;
+    const RdxConfig *config = run->launch->config;
+    rdx_strip_lay(&strip, run->partials + (block * config->split + part) * run->part_bytes, run->launch->recipe,
+                  config->outputs_per_block * run->launch->recipe->unit);
+    return strip;
+}
+
+static RdxStrip own_nodes(const RdxWorker *worker)
+{
+    RdxStrip nodes;
+    rdx_strip_lay(&nodes, worker->scratch + worker->plan.nodes, worker->recipe,
+                  worker->config->outputs_per_block * worker->recipe->unit);
+    return nodes;
+}
+
+static void emit(const RdxWorker *worker, const Place *place, RdxStrip nodes)
+{
+    rdx_emit(worker, nodes, place->block.outputs, place->out, place->out2, place->out_step, place->out2_step);
+}
+
+static void do_item(const Run *run, RdxWorker *worker, int64_t item)
+{
+    const RdxConfig *config = worker->config;
+    int64_t block = item / config->split, part = item % config->split;
+    Place place = place_of(run, block);
+    int64_t chunks = rdx_div_up(worker->recipe->count, rdx_recipe_chunk(worker->recipe));
+    int64_t first = part * config->part_chunks, count = rdx_min(config->part_chunks, chunks - first);
+    RdxStrip nodes = run->partials ? partial(run, block, part) : own_nodes(worker);
+    if (worker->recipe->count == 0)
+        rdx_emit_nothing(worker->recipe, nodes, place.block.outputs);
+    else
+        worker->code->reduce(worker, &place.block, first, count, nodes);
+    if (!run->partials)
+        emit(worker, &place, nodes);
+}
+
+typedef struct Parts {
+    const Run *run;
+    int64_t block;
+} Parts;
+
+static void part_leaf(const RdxTree *tree, int64_t leaf, int level, RdxStrip nodes)
+{
+    (void)level;
+    const Parts *parts = tree->context;
+    rdx_strip_copy(nodes, partial(parts->run, parts->block, leaf), tree->worker->recipe,
+                   tree->outputs * tree->worker->recipe->unit);
+}
+
+static void join_parts(const Run *run, RdxWorker *worker, int64_t block)
+{
+    Place place = place_of(run, block);
+    Parts parts = {run, block};
+    RdxTree tree = {worker, place.block.outputs, worker->config->part_chunks * rdx_recipe_chunk(worker->recipe),
+                    part_leaf, &parts};
+    RdxStrip nodes = own_nodes(worker);
+    rdx_tree_fold(&tree, 0, worker->config->split, 0, nodes);
+    emit(worker, &place, nodes);
+}
+
+static void work(Run *run, int thread, unsigned char *scratch)
+{
+    const RdxLaunch *launch = run->launch;
+    RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code,
+                        run->plan,     scratch,        launch->alpha,  launch->beta};
+    int64_t items = run->joining ? run->blocks : run->blocks * launch->config->split, threads = launch->config->threads;
+    int64_t share = items / threads, extra = items % threads; /* the first `extra` threads take one more */
+    int64_t first = thread * share + rdx_min(thread, extra), end = first + share + (thread < extra);
+    for (int64_t item = first; item < end; item++) {
+        if (run->joining)
+            join_parts(run, &worker, item);
+        else
+            do_item(run, &worker, item);
+    }
+}
+
+/* Scratch lies on the stack where it is small, else in the workspace, one piece a thread. */
+static void thread_body(void *context, int thread)
+{
+    Run *run = context;
+    RdxFpState callers = rdx_fp_enter();
+    if (run->plan.bytes <= RDX_LOCAL_SCRATCH) {
+        _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
+        work(run, thread, scratch);
+    } else {
+        work(run, thread, run->launch->workspace + thread * run->plan.bytes);
+    }
+    rdx_fp_leave(callers);
+}
+
+RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
+{
+    const RdxSpace *space = launch->space;
+    const RdxConfig *config = launch->config;
+    int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code};
+    rdx_scratch_of(&run.plan, space, launch->recipe, config);
+    run.blocks_per_run = rdx_div_up(extent, config->outputs_per_block);
+    run.blocks = space->keep_count / extent * run.blocks_per_run;
+    if (config->split > 1) {
+        run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
+        run.partials = launch->workspace + (run.plan.bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan.bytes);
+    }
+    rdx_pool_run(config->threads, thread_body, &run);
+    if (config->split > 1) {
+        run.joining = true;
+        rdx_pool_run(config->threads, thread_body, &run);
+    }
+    return RDX_OK;
+}

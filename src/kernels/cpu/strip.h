@@ -1,0 +1,39 @@
+/* Strips of nodes in scratch memory: one array per part, 64-byte aligned, work parts first. */
+#ifndef RDX_KERNELS_CPU_STRIP_H
+#define RDX_KERNELS_CPU_STRIP_H
+
+#include "isa.h"
+
+#include <string.h>
+
+static inline int rdx_strip_part_size(const RdxRecipe *recipe, int part)
+{
+    return part < recipe->work_parts ? rdx_work_size((RdxWork)recipe->work) : 8;
+}
+
+/* Lays a strip of `width` values (columns * unit) at base; returns the byte past it. */
+static inline unsigned char *rdx_strip_lay(RdxStrip *strip, unsigned char *base, const RdxRecipe *recipe, int64_t width)
+{
+    for (int part = 0; part < RDX_MAX_PARTS; part++) {
+        strip->part[part] = base;
+        if (part < recipe->parts)
+            base += rdx_round_up(width * rdx_strip_part_size(recipe, part), 64);
+    }
+    return base;
+}
+
+/* The strip that begins `values` further on. */
+static inline RdxStrip rdx_strip_at(RdxStrip strip, const RdxRecipe *recipe, int64_t values)
+{
+    for (int part = 0; part < recipe->parts; part++)
+        strip.part[part] += values * rdx_strip_part_size(recipe, part);
+    return strip;
+}
+
+static inline void rdx_strip_copy(RdxStrip dst, RdxStrip src, const RdxRecipe *recipe, int64_t values)
+{
+    for (int part = 0; part < recipe->parts; part++)
+        memcpy(dst.part[part], src.part[part], (size_t)(values * rdx_strip_part_size(recipe, part)));
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* Loop marks for the files that are compiled once per ISA level: iterations are independent, whatever pointers may look like. */
+#ifndef RDX_KERNELS_CPU_VECTOR_H
+#define RDX_KERNELS_CPU_VECTOR_H
+
+#if defined(__clang__)
+#define RDX_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define RDX_UNROLL_16 _Pragma("clang loop unroll(full)")
+#else
+#define RDX_VECTOR_LOOP _Pragma("GCC ivdep")
+#define RDX_UNROLL_16 _Pragma("GCC unroll 16")
+#endif
+
+/* Names of what one level defines: rdx_avx2_fold and so on. */
+#define RDX_LEVEL_(level, name) rdx_##level##_##name
+#define RDX_LEVEL__(level, name) RDX_LEVEL_(level, name)
+#define RDX_LEVEL(name) RDX_LEVEL__(RDX_ISA, name)
+
+#endif

@@ -1,0 +1,83 @@
+/* What one thread holds while it works on a launch, and the pieces that strategies share. A strategy is one function that reduces
+   a run of chunks for a block of outputs into nodes; everything before (threads, parts) and after (finish, store) is run.c. */
+#ifndef RDX_KERNELS_CPU_WORKER_H
+#define RDX_KERNELS_CPU_WORKER_H
+
+#include "../../plan/scratch.h"
+#include "../kernel.h"
+#include "strip.h"
+
+typedef struct RdxWorker RdxWorker;
+
+/* Consecutive outputs along the innermost kept dim. */
+typedef struct RdxBlock {
+    const unsigned char *in; /* element 0 of the first output */
+    int64_t in_step;         /* bytes to the next output's */
+    int64_t outputs;
+} RdxBlock;
+
+/* Nodes of the block's outputs over chunks first .. first + count - 1 (an aligned run, or the ragged end). */
+typedef void (*RdxReduce)(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+
+typedef struct RdxCpuCode {
+    const RdxIsa *isa;
+    const RdxAlgebraCode *algebra;
+    RdxConvert convert; /* NULL: elements are of the working type already */
+    RdxConvert old;     /* out elements -> result type, for beta; NULL: they are of it already */
+    RdxStore store, store2;
+    RdxReduce reduce;
+} RdxCpuCode;
+
+struct RdxWorker {
+    const RdxSpace *space;
+    const RdxRecipe *recipe;
+    const RdxConfig *config;
+    const RdxCpuCode *code;
+    RdxScratch plan;
+    unsigned char *scratch;
+    double alpha, beta;
+};
+
+/* Elements of chunks first .. first + count - 1. */
+static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first, int64_t count)
+{
+    int64_t chunk = rdx_recipe_chunk(recipe);
+    return rdx_min(recipe->count - first * chunk, count * chunk);
+}
+
+/* Stages and folds `lines` lines of `width` elements each into nodes. index: logical index of every line's first element,
+   offset: that of each element within its line or NULL (indexed algebras only; index in ascending order). */
+void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t width,
+                    const int64_t index[], const int64_t *offset, RdxStrip nodes);
+
+/* The tree over leaves first .. first + count - 1, each of `span` elements: adjacent pairs, a ragged edge moves up. */
+typedef struct RdxTree {
+    RdxWorker *worker;
+    int64_t outputs; /* nodes side by side */
+    int64_t span;
+    void (*leaf)(const struct RdxTree *tree, int64_t leaf, int level, RdxStrip nodes);
+    const void *context;
+} RdxTree;
+
+void rdx_tree_fold(const RdxTree *tree, int64_t first, int64_t count, int level, RdxStrip nodes);
+
+/* The spare strip of a level of the tree. */
+RdxStrip rdx_worker_spare(const RdxWorker *worker, int level);
+
+/* One chunk of `columns` outputs that lie side by side, lanes * columns elements a line, contiguous from `data`. */
+void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
+                    RdxStrip nodes);
+
+/* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. */
+void rdx_chunk_offsets(RdxWorker *worker, int64_t columns);
+
+/* Strips of outputs side by side, one lane of 16 elements at a time; a kept dim that is not contiguous is gathered. */
+void rdx_cpu_strips(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+
+void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+void rdx_cpu_columns(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+void rdx_cpu_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+void rdx_cpu_gather(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+void rdx_cpu_reference(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+
+#endif

@@ -1,0 +1,35 @@
+/* The plan: what rdx_plan_create decides and rdx_execute obeys. Immutable once made; reference-counted because the cache and its
+   users share plans. */
+#ifndef RDX_PLAN_H
+#define RDX_PLAN_H
+
+#include "kernels/kernel.h"
+
+#include <stdatomic.h>
+
+struct RdxPlan {
+    atomic_int references;
+    RdxSpace space;
+    RdxRecipe recipe;
+    RdxConfig config;
+    RdxKernel kernel;
+    RdxDeviceInfo device;
+    RdxDevice where;
+    int64_t in_align;       /* bytes that data + byte_offset keeps */
+    int64_t in_offset, out_offset, out2_offset; /* byte_offset of the tensors */
+    double alpha, beta;
+    char text[160];         /* the plan's CASE, for logs */
+};
+
+/* rdx_execute with alpha and beta of the call; rdx_reduce comes here from the cache. */
+RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
+                          size_t workspace_bytes, RdxStream stream, double alpha, double beta);
+
+void rdx_plan_release(RdxPlan *plan);
+
+/* Copies a caller's problem of whatever size it was compiled with; RDX_ERR_STRUCT_SIZE, RDX_ERR_NULL. */
+RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers);
+
+int rdx_threads(void); /* the rdx_set_threads value, or this process's processors */
+
+#endif

@@ -1,0 +1,221 @@
+/* Costs shared by the CUDA strategies; see cost.h. Constants that belong to a device are in devices.def, those that belong to
+   the instruction set (what a push takes) are here: counted from ptxas listings of prototypes or from the operation itself. */
+#include "cost.h"
+
+#include <math.h>
+
+enum { RESERVED_SHARED = 1024, REGISTER_UNIT = 8 };
+
+/* Lane-instructions of one push and one join in a 32-bit working type. */
+static const struct {
+    double push, join;
+} algebra_costs[RDX_ALGEBRA_COUNT] = {
+    [RDX_ALGEBRA_SUM] = {1, 1},     [RDX_ALGEBRA_ISUM] = {1.5, 2},    [RDX_ALGEBRA_PROD] = {1, 1},
+    [RDX_ALGEBRA_CPROD] = {6, 6},   [RDX_ALGEBRA_CPRODN] = {10, 12},  [RDX_ALGEBRA_SUMN] = {3, 3},
+    [RDX_ALGEBRA_CSUMN] = {6, 5},   [RDX_ALGEBRA_SUMSQ] = {1, 1},     [RDX_ALGEBRA_CSUMSQ] = {2, 1},
+    [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},     [RDX_ALGEBRA_VARN] = {6, 20},
+    [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},     [RDX_ALGEBRA_LSEN] = {17, 28},
+    [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6},  [RDX_ALGEBRA_MAXARG] = {4, 9},
+    [RDX_ALGEBRA_MOMENTS] = {2, 4}, [RDX_ALGEBRA_AND] = {1, 1},       [RDX_ALGEBRA_OR] = {1, 1},
+    [RDX_ALGEBRA_XOR] = {1, 1},
+};
+
+static const double map_costs[] = {
+    [RDX_MAP_NONE] = 0,    [RDX_MAP_OMIT] = 2,     [RDX_MAP_ABS] = 0.5,      [RDX_MAP_POW] = 60,     [RDX_MAP_KEY] = 1,
+    [RDX_MAP_KEY_ARG] = 2, [RDX_MAP_KEY_ABS] = 1,  [RDX_MAP_KEY_PAIR] = 2.5, [RDX_MAP_KEY_BOTH] = 3, [RDX_MAP_NONZERO] = 1,
+    [RDX_MAP_ZERO] = 1,
+};
+
+static double work_weight(const RdxSituation *situation)
+{
+    switch ((RdxWork)situation->recipe->work) {
+    case RDX_WORK_F64:
+        return rdx_cost_table(situation->device)->f64_weight;
+    case RDX_WORK_I64:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+/* Narrow integers are worked on packed: dp4a, byte compares, population counts. */
+static bool is_packed(const RdxRecipe *recipe)
+{
+    bool narrow = rdx_types[recipe->in].size == 1 && rdx_type_is_integral((RdxType)recipe->in);
+    return narrow && recipe->work == RDX_WORK_I32 && recipe->algebra != RDX_ALGEBRA_PROD;
+}
+
+double rdx_cost_push(const RdxSituation *situation)
+{
+    const RdxRecipe *recipe = situation->recipe;
+    RdxType in = (RdxType)recipe->in;
+    double push = algebra_costs[recipe->algebra].push;
+    if ((recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN) && rdx_types[in].size <= 2)
+        push -= 2; /* exp by degree 4 in the place of 6 */
+    push *= work_weight(situation) * recipe->unit;
+    double map = recipe->map < RDX_LENGTH(map_costs) ? map_costs[recipe->map] : 2;
+    if (recipe->map == RDX_MAP_POW)
+        map *= rdx_cost_table(situation->device)->f64_weight;
+    if (is_packed(recipe))
+        return 0.3 * (algebra_costs[recipe->algebra].push + map);
+    double convert = 0;
+    if (rdx_types[in].size < 4)
+        convert = rdx_type_is_float(in) && rdx_types[in].size == 1 ? 1.5 : 1;
+    if (recipe->work == RDX_WORK_F64 && in != RDX_TYPE_F64 && in != RDX_TYPE_C128)
+        convert += rdx_cost_table(situation->device)->f64_weight;
+    return convert + map + push;
+}
+
+double rdx_cost_join(const RdxSituation *situation)
+{
+    return algebra_costs[situation->recipe->algebra].join * work_weight(situation) * situation->recipe->unit;
+}
+
+static int resident_blocks(const RdxDeviceInfo *device, const RdxConfig *config)
+{
+    int64_t threads = (int64_t)config->block_x * config->block_y;
+    int64_t registers = rdx_round_up(config->registers, REGISTER_UNIT) * rdx_round_up(threads, 32);
+    int64_t blocks = rdx_min(device->blocks_per_unit, device->threads_per_unit / threads);
+    blocks = rdx_min(blocks, device->registers_per_unit / registers);
+    if (config->shared_bytes > 0)
+        blocks = rdx_min(blocks, (device->shared_per_unit + RESERVED_SHARED) / (config->shared_bytes + RESERVED_SHARED));
+    return (int)rdx_max(blocks, 1);
+}
+
+void rdx_cost_occupy(const RdxSituation *situation, RdxConfig *config, double block_flight, bool persistent)
+{
+    const RdxDeviceInfo *device = situation->device;
+    config->resident = resident_blocks(device, config);
+    int64_t slots = (int64_t)config->resident * device->units;
+    config->grid = persistent ? rdx_min(config->items, slots) : config->items;
+    config->waves = (double)config->items / (double)slots;
+    double held = (double)rdx_min(config->items, slots) / device->units;
+    config->flight_bytes = held * block_flight;
+}
+
+/* Bytes a second that `blocks` blocks draw, `flight` bytes in flight each. */
+static double draw_rate(const RdxDeviceInfo *device, const RdxCostTable *table, double blocks, double flight)
+{
+    double load = blocks * flight / (device->units * table->busy_bytes);
+    double rate = device->bandwidth * load / sqrt(1 + load * load);
+    double alone = (blocks < device->units ? blocks : device->units) * table->unit_bandwidth;
+    return rate < alone ? rate : alone;
+}
+
+/* Warps of a multiprocessor at work. */
+static double warps_held(const RdxSituation *situation, const RdxConfig *config)
+{
+    int64_t most = rdx_div_up(config->items, situation->device->units);
+    return (double)rdx_min(most, config->resident) * config->block_x * config->block_y / 32;
+}
+
+/* Blocks that start together do not end together: the slowest takes this much longer than the average. */
+static const double uneven = 0.04;
+
+/* Whole waves run at the full rate, the rest at what its blocks can draw. Where blocks follow one another without a prefetch,
+   each is idle between its end and its successor's first data; and blocks of one wave end at different times. Staged tiles are
+   folded between barriers, which few warps do not hide. */
+static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
+{
+    const RdxDeviceInfo *device = situation->device;
+    const RdxCostTable *table = rdx_cost_table(device);
+    double slots = (double)config->resident * device->units, items = (double)config->items;
+    double item_bytes = bytes / items;
+    double whole = (double)(config->items / (int64_t)slots), rest = items - whole * slots;
+    if (flight > item_bytes && config->grid == config->items)
+        flight = item_bytes;
+    if (!config->stages) { /* while a block folds, only its neighbours load */
+        double neighbours = (double)rdx_min(rdx_div_up(config->items, device->units), config->resident);
+        flight *= neighbours / (neighbours + 0.5);
+    }
+    double us = 0;
+    if (whole > 0) {
+        if (config->grid == config->items && items > slots)
+            flight *= item_bytes / (item_bytes + table->start_us * 1e-6 * device->bandwidth / slots);
+        us += whole * slots * item_bytes / draw_rate(device, table, slots, flight) * 1e6;
+        if (items > slots)
+            us += 0.25 * slots * item_bytes / device->bandwidth * 1e6;
+    }
+    if (rest > 0)
+        us += rest * item_bytes / draw_rate(device, table, rest, flight) * 1e6;
+    if (items <= slots)
+        us *= 1 + uneven;
+    double warps = warps_held(situation, config);
+    if (config->stages && warps < 16)
+        us *= 1 + 0.05 * (1 - warps / 16);
+    return us;
+}
+
+/* Work that is bound to multiprocessors: some get one item more than others, and few warps do not fill the issue slots. */
+static double spread(const RdxSituation *situation, const RdxConfig *config)
+{
+    double per_unit = (double)config->items / situation->device->units;
+    double most = (double)rdx_div_up(config->items, situation->device->units);
+    double warps = warps_held(situation, config);
+    double wanted = config->stages ? 16 : 8; /* a load from shared memory is waited for sooner than one from memory */
+    return most / per_unit * (warps < wanted ? wanted / warps : 1);
+}
+
+static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
+{
+    const RdxDeviceInfo *device = situation->device;
+    const RdxCostTable *table = rdx_cost_table(device);
+    double blocks = (double)(config->finishing == RDX_FINISHING_LAUNCH ? config->finish_grid : config->groups);
+    double active = blocks < device->units ? blocks : device->units;
+    double read_us = partial_bytes / (active * table->unit_bandwidth) * 1e6;
+    switch ((RdxFinishing)config->finishing) {
+    case RDX_FINISHING_LAST_BLOCK:
+        return table->finish_us + read_us;
+    case RDX_FINISHING_LAUNCH:
+        return device->launch_us + table->finish_us + read_us;
+    default:
+        return 0;
+    }
+}
+
+/* Results and their copies leave from the blocks that finish; few blocks draw little. */
+static double store_us(const RdxSituation *situation, const RdxConfig *config, double written)
+{
+    const RdxDeviceInfo *device = situation->device;
+    double blocks = (double)(config->finishing == RDX_FINISHING_LAUNCH       ? config->finish_grid
+                             : config->finishing == RDX_FINISHING_LAST_BLOCK ? config->groups
+                                                                             : config->grid);
+    double active = blocks < device->units ? blocks : device->units;
+    return written / (active * rdx_cost_table(device)->unit_bandwidth) * 1e6;
+}
+
+/* Two resources in use at once hinder each other where both are nearly exhausted: 1.19 times the larger if they are equal. */
+static double both(double a, double b)
+{
+    return sqrt(sqrt(a * a * a * a + b * b * b * b));
+}
+
+double rdx_cost_time(const RdxSituation *situation, RdxConfig *config, const RdxDemand *demand)
+{
+    const RdxDeviceInfo *device = situation->device;
+    const RdxCostTable *table = rdx_cost_table(device);
+    config->bytes = demand->read + demand->written;
+    if (config->items == 0)
+        return device->launch_us;
+    double partial_bytes = (double)(config->workspace_bytes > RDX_WORKSPACE_HEAD ? config->workspace_bytes - RDX_WORKSPACE_HEAD : 0);
+    bool apart = config->finishing == RDX_FINISHING_LAUNCH; /* results are written after all has been read */
+    double traffic = demand->read + ((apart ? 0 : demand->written) + partial_bytes) * table->write_weight;
+    double memory = memory_us(situation, config, traffic, demand->block_flight);
+    double store = store_us(situation, config, demand->written);
+    double cache = (demand->requested + partial_bytes) / device->cache_bandwidth * 1e6;
+    double units = device->units;
+    double work = demand->instructions / (units * table->issue_lanes * table->clock) * 1e6;
+    double access = demand->wavefronts / (units * table->clock) * 1e6;
+    double bound = (work > access ? work : access) * spread(situation, config);
+    double us = both(memory, bound);
+    us = store > us && !apart ? store : us;
+    us = cache > us ? cache : us;
+    double filled = (double)config->grid / units;
+    us = us > table->latency_us ? us - table->latency_us : 0;
+    us += device->launch_us + table->ramp_us * (filled < 1 ? filled : 1);
+    if (apart) {
+        double stream = demand->written * table->write_weight / device->bandwidth * 1e6;
+        us += store > stream ? store : stream;
+    }
+    return us + finishing_us(situation, config, partial_bytes);
+}

@@ -1,0 +1,73 @@
+/* Shared planning of the CPU strategies. Times are rough on purpose: they only have to rank strategies, and each constant was read
+   off a run of the bench on one machine (Zen 5, two cores): see the comment beside it. */
+#include "cpu.h"
+
+int64_t rdx_cpu_inner_extent(const RdxSpace *space)
+{
+    return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+}
+
+int64_t rdx_cpu_inner_stride(const RdxSpace *space)
+{
+    return space->keep_rank ? space->keep[space->keep_rank - 1].in : space->in_size;
+}
+
+static double input_bytes(const RdxSpace *space)
+{
+    return (double)space->keep_count * (double)space->reduce_count * space->in_size;
+}
+
+void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split)
+{
+    const RdxSpace *space = situation->space;
+    int64_t extent = rdx_cpu_inner_extent(space);
+    int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
+    int64_t chunks = rdx_max(rdx_div_up(space->reduce_count, rdx_recipe_chunk(situation->recipe)), 1);
+    double worth = input_bytes(space) / RDX_CPU_THREAD_BYTES;
+    int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
+    config->split = 1;
+    config->part_chunks = rdx_pow2_ceil(chunks);
+    if (can_split && blocks < 4 * threads && threads > 1) { /* eight parts a thread keep the ragged last one small */
+        int64_t part = chunks * blocks / (8 * threads);
+        config->part_chunks = rdx_pow2_floor(rdx_max(part, 1));
+        config->split = rdx_div_up(chunks, config->part_chunks);
+    }
+    config->grid = blocks * config->split;
+    config->threads = (int)rdx_max(1, rdx_min(threads, config->grid));
+    RdxScratch scratch;
+    rdx_scratch_of(&scratch, space, situation->recipe, config);
+    config->scratch_bytes = scratch.bytes;
+    config->workspace_bytes = scratch.bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * scratch.bytes;
+    if (config->split > 1)
+        config->workspace_bytes +=
+            config->grid * rdx_scratch_strip_bytes(situation->recipe, config->outputs_per_block);
+    config->index_bits = 64;
+    config->block_x = config->block_y = config->lanes_per_output = 1;
+}
+
+double rdx_cpu_element_ns(const RdxRecipe *recipe)
+{
+    int work = rdx_work_size((RdxWork)recipe->work);
+    double ns = work / 64.0; /* a fold from L1: 64 GB/s */
+    if (rdx_types[recipe->in].size != work || recipe->planar)
+        ns += work / 50.0; /* a conversion into L1 */
+    if (recipe->map != RDX_MAP_NONE)
+        ns += recipe->map == RDX_MAP_POW ? 8 : work / 40.0;
+    if (recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN)
+        ns += work / 8.0;
+    return ns;
+}
+
+double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double core_ns)
+{
+    const RdxSpace *space = situation->space;
+    double outputs = (double)space->keep_count * (double)space->copy_count;
+    config->bytes = input_bytes(space) + outputs * (space->out_size + space->out2_size);
+    double memory_ns = config->bytes / situation->device->bandwidth * 1e9;
+    double shared_ns = core_ns / config->threads;
+    double ns = 20 + (memory_ns > shared_ns ? memory_ns + 0.1 * shared_ns : shared_ns + 0.1 * memory_ns);
+    if (config->threads > 1)
+        ns += situation->device->launch_us * 1e3 * (config->split > 1 ? 2 : 1);
+    config->cost_us = ns / 1e3;
+    return config->cost_us;
+}

@@ -1,0 +1,24 @@
+/* What the CPU strategies share: how work is cut for threads, and a cost model of two ceilings, memory and core. */
+#ifndef RDX_PLAN_CPU_H
+#define RDX_PLAN_CPU_H
+
+#include "scratch.h"
+
+/* Bytes of input that a thread must have before it is worth waking: 128 KiB, about 5 us of reading; waking costs 2 to 5. */
+enum { RDX_CPU_THREAD_BYTES = 131072 };
+
+/* Sets threads, split and part_chunks for blocks of config->outputs_per_block outputs, then grid and memory sizes.
+   can_split: whether the strategy takes a part of the reduced range. */
+void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split);
+
+/* Predicted microseconds: `core_ns` is what one core would need with everything in its caches; sets config->bytes. */
+double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double core_ns);
+
+/* Nanoseconds that a core needs to bring one element to the fold and through it. */
+double rdx_cpu_element_ns(const RdxRecipe *recipe);
+
+/* Extent of the innermost kept dim, 1 if there is none; its input stride, the element size if there is none. */
+int64_t rdx_cpu_inner_extent(const RdxSpace *space);
+int64_t rdx_cpu_inner_stride(const RdxSpace *space);
+
+#endif

@@ -1,0 +1,157 @@
+/* Blocks that read along the kept axis: block_x threads side by side, each with the 16 loads of one lane of its columns, and
+   block_y lanes at once. Lane states wait in shared memory, where the block halves a batch of them in a rolled loop.
+   few_columns and slabs read dense streams instead and cut them into columns on chip. */
+#include "geometry.h"
+
+enum { LINES = 16, BATCH = 32, SHARED_LIMIT = 49152, SLAB_TILE_BYTES = 32768, SLAB_RESIDUES = 4 };
+
+static int log2_of(int64_t n)
+{
+    return 63 - __builtin_clzll((unsigned long long)rdx_max(n, 1));
+}
+
+/* States of 8-bit elements, and of 16-bit ones with more than a word each, would fill the registers at 16 bytes. */
+static int column_vector(const RdxSituation *situation, const RdxLayout *layout, int form)
+{
+    if (form == RDX_FORM_GATHER)
+        return (int)rdx_min(layout->size, layout->column_align);
+    int64_t vector = form == RDX_FORM_FEW_COLUMNS || form == RDX_FORM_SLABS ? 16 : rdx_max(layout->column_align, 1);
+    if (form == RDX_FORM_COLUMNS && (layout->size == 1 || (layout->size == 2 && rdx_recipe_state_bytes(situation->recipe) > 4)))
+        vector = rdx_min(vector, 8);
+    return (int)vector;
+}
+
+/* The batch of lanes and the stack of halved batches and chunks. */
+static int64_t columns_shared(const RdxLayout *layout, const RdxConfig *config, int64_t tile_columns)
+{
+    int64_t lane_bytes = tile_columns * layout->state_bytes;
+    int64_t batch = rdx_max(BATCH, config->block_y);
+    while (batch > config->block_y && batch * lane_bytes > SHARED_LIMIT / 2)
+        batch /= 2;
+    int64_t levels = log2_of(rdx_max(layout->lanes / config->residues / batch, 1)) + log2_of(config->part_chunks) + 1;
+    return (batch + levels) * lane_bytes;
+}
+
+static void shape_few_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
+                              RdxConfig *config)
+{
+    config->block_x = 32 * (int)layout->columns;
+    config->block_y = 1;
+    config->lanes_per_output = layout->lanes;
+    config->loads = LINES;
+    int64_t levels = log2_of(trial->part_chunks) + 1;
+    config->shared_bytes = (layout->lanes + levels) * layout->columns * layout->state_bytes;
+    config->registers = rdx_register_budget(situation, LINES, 16, rdx_max(16 / layout->size, 1));
+    while (config->registers * config->block_x > situation->device->registers_per_unit && config->loads > 1) {
+        config->loads /= 2;
+        config->registers = rdx_register_budget(situation, config->loads, 16, rdx_max(16 / layout->size, 1));
+    }
+}
+
+static int64_t shape_slabs(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t slabs = rdx_max(SLAB_TILE_BYTES / layout->slab_bytes, 1);
+    slabs = rdx_min(slabs, rdx_max(layout->slabs / (2 * situation->device->units), 1));
+    config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
+    config->tile_bytes = rdx_round_up(slabs * (layout->slab_bytes + 16), 16);
+    while (config->stages > 1 && config->stages * config->tile_bytes > situation->device->shared_per_block * 3 / 4)
+        config->stages--;
+    int64_t outputs = slabs * layout->slab_outputs;
+    int64_t threads = rdx_min(rdx_round_up(outputs * SLAB_RESIDUES, 32), 512);
+    config->block_x = (int)threads;
+    config->block_y = 1;
+    config->lanes_per_output = SLAB_RESIDUES;
+    config->loads = (int)rdx_max(rdx_min(config->tile_bytes / (16 * threads), LINES), 1);
+    config->shared_bytes = config->stages * config->tile_bytes + SLAB_RESIDUES * outputs * layout->state_bytes;
+    config->registers = rdx_register_budget(situation, 4, 4, 1);
+    return outputs;
+}
+
+static void shape_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config,
+                          int64_t elements)
+{
+    config->block_x = trial->outputs;
+    config->block_y = (int)rdx_min(RDX_BLOCK_THREADS / trial->outputs, rdx_pow2_ceil(rdx_max(layout->count, 1)));
+    config->block_y = (int)rdx_max(rdx_min(config->block_y, layout->lanes / trial->residues), 1);
+    config->lanes_per_output = config->block_y;
+    /* Where lanes hold few elements, a thread takes several lanes at once. */
+    config->loads = (int)rdx_max(rdx_min(rdx_div_up(layout->count, config->block_y * trial->residues), LINES), 1);
+    config->part_chunks = trial->part_chunks;
+    config->residues = trial->residues;
+    config->shared_bytes = columns_shared(layout, config, elements * config->block_x);
+    config->registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
+}
+
+void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
+{
+    config->variant = trial->form;
+    config->vector_bytes = column_vector(situation, layout, trial->form);
+    config->stages = 0;
+    config->tile_bytes = 0;
+    config->index_bits = rdx_layout_index_bits(situation);
+    int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
+    int64_t outer = layout->outputs / layout->columns, groups = outer, group_outputs = layout->columns;
+    if (trial->form == RDX_FORM_FEW_COLUMNS) {
+        shape_few_columns(situation, layout, trial, config);
+    } else if (trial->form == RDX_FORM_SLABS) {
+        group_outputs = shape_slabs(situation, layout, config);
+        groups = rdx_div_up(layout->outputs, group_outputs);
+    } else {
+        shape_columns(situation, layout, trial, config, elements);
+        group_outputs = rdx_min(elements * config->block_x, layout->columns);
+        groups = outer * rdx_div_up(layout->columns, elements * config->block_x);
+    }
+    bool fits = config->shared_bytes <= situation->device->shared_per_block;
+    if (!fits || !rdx_cut(layout, trial, groups, group_outputs, config)) {
+        config->items = -1;
+        return;
+    }
+    RdxDemand demand;
+    rdx_columns_demand(situation, layout, config, &demand);
+    rdx_cost_occupy(situation, config, demand.block_flight, config->split * config->residues == 1);
+}
+
+/* What reading rows piecemeal costs the memory: 512-byte pieces reach 98.5% of a stream's rate, and a piece of less than a
+   64-byte granule reads all of it. Nothing where a piece is the whole of a packed row. */
+static double narrowness(const RdxLayout *layout, const RdxConfig *config, double elements)
+{
+    double piece = config->block_x * elements * (double)(layout->packed ? layout->size : layout->fast_stride);
+    double row = (double)layout->columns * (double)layout->fast_stride;
+    if (config->variant == RDX_FORM_FEW_COLUMNS || config->variant == RDX_FORM_SLABS || piece >= row)
+        return 1;
+    return (1 + 8 / piece) * (piece < 64 ? 64 / piece : 1);
+}
+
+void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                        RdxDemand *demand)
+{
+    rdx_demand_traffic(situation, layout, config, demand);
+    double outputs = (double)layout->outputs * (double)config->slices, count = (double)layout->count * outputs;
+    double elements = (double)rdx_max(config->vector_bytes / layout->size, 1), bytes = count * layout->size;
+    double push = rdx_cost_push(situation), join = rdx_cost_join(situation), words = layout->state_bytes / 4.0;
+    double lines = (double)rdx_max(rdx_min(rdx_div_up(layout->count, layout->lanes), LINES), 1);
+    double each = config->vector_bytes;
+    demand->wavefronts = bytes / 128 + count / lines * words / 16;
+    if (config->variant == RDX_FORM_SLABS) {
+        demand->instructions = count * (1 + push) + count / lines * (join + 2 * words) + bytes / 16 * 3;
+        demand->wavefronts = bytes / 64 + count / 32;
+    } else {
+        demand->instructions = count / elements * (4 + elements * push) + count / lines * (join + 3 * words);
+    }
+    demand->instructions += outputs * (double)config->split * config->residues * 60;
+    if (config->variant == RDX_FORM_GATHER) {
+        demand->instructions += count * 6;
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride);
+        each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
+    }
+    /* Vectors that hang over the last column, or threads beyond it, keep nothing in flight. */
+    double used = (double)layout->columns / ((double)rdx_div_up(layout->columns, config->block_x * (int64_t)elements) *
+                                             (double)config->block_x * elements);
+    if (config->variant == RDX_FORM_FEW_COLUMNS)
+        used = 1;
+    demand->read *= narrowness(layout, config, elements);
+    demand->block_flight = (double)config->block_x * config->block_y * config->loads * each * (used < 1 ? used : 1);
+    demand->instructions /= used < 1 ? used : 1;
+    if (config->stages)
+        demand->block_flight = (double)config->tile_bytes * (config->stages > 1 ? config->stages - 1 : 1);
+}

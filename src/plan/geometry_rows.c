@@ -1,0 +1,135 @@
+/* Blocks that read along the reduced axis: 256 threads, a warp to a chunk where an output has enough of them, else a chunk's
+   lanes spread over several warps. 16 loads of 16 bytes in flight a thread is a chunk a warp. */
+#include "geometry.h"
+
+enum { WARP = 32, LINES = 16, PIECES_BYTES = 24576, PIECES_OUTPUTS = 32 };
+
+int rdx_row_vector(const RdxLayout *layout, int form)
+{
+    switch (form) {
+    case RDX_FORM_GATHER:
+        return (int)rdx_min(layout->size, rdx_min(layout->run_align, layout->column_align));
+    case RDX_FORM_ROWS:
+    case RDX_FORM_RUNS:
+        return (int)rdx_min(layout->run_align, 16);
+    default:
+        return 16;
+    }
+}
+
+/* Channels side by side, staged piece by piece; each warp gathers whole channels by e. */
+static int64_t stage_pieces(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t outputs = rdx_min(rdx_pow2_floor(layout->columns), PIECES_OUTPUTS);
+    int64_t slab = outputs * layout->run * layout->size;
+    int64_t stage = rdx_max(PIECES_BYTES / slab, 1) * slab;
+    config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
+    while (config->stages * stage > situation->device->shared_per_block && outputs > 1) {
+        outputs /= 2;
+        stage /= 2;
+    }
+    config->tile_bytes = rdx_round_up(stage + 16, 16);
+    config->shared_bytes = config->stages * config->tile_bytes;
+    return outputs;
+}
+
+/* Addresses and carried words beyond those of plain rows. */
+static int form_registers(int form)
+{
+    switch (form) {
+    case RDX_FORM_STRADDLE:
+        return 24;
+    case RDX_FORM_PIECES:
+    case RDX_FORM_GATHER:
+        return 16;
+    case RDX_FORM_SHIFTED:
+    case RDX_FORM_RUNS:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
+{
+    config->variant = trial->form;
+    config->vector_bytes = rdx_row_vector(layout, trial->form);
+    config->block_x = trial->warps * WARP;
+    config->block_y = trial->outputs;
+    config->lanes_per_output = config->block_x;
+    int64_t outputs = trial->outputs;
+    int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
+    int64_t span = rdx_min(rdx_max(layout->count, 1), trial->part_chunks * layout->chunk);
+    int64_t loads = rdx_div_up(span, elements * config->block_x);
+    config->loads = (int)rdx_max(rdx_min(loads, LINES), 1);
+    config->shared_bytes = trial->warps * trial->outputs * layout->state_bytes * 2;
+    config->stages = 0;
+    config->tile_bytes = 0;
+    int64_t lane_accumulators = elements;
+    if (trial->form == RDX_FORM_PIECES) {
+        outputs = stage_pieces(situation, layout, config);
+        config->block_x = WARP;
+        config->block_y = RDX_BLOCK_THREADS / WARP;
+        config->lanes_per_output = WARP;
+        config->loads = (int)rdx_max(config->tile_bytes / (RDX_BLOCK_THREADS * 16), 1);
+        lane_accumulators = rdx_max(outputs / config->block_y, 1) * layout->lanes / WARP;
+    }
+    config->registers = rdx_register_budget(situation, config->stages ? 2 : config->loads, config->vector_bytes,
+                                            lane_accumulators) + form_registers(trial->form);
+    config->index_bits = rdx_layout_index_bits(situation);
+    int64_t groups = rdx_div_up(layout->outputs, outputs);
+    if (trial->form == RDX_FORM_PIECES) /* channels of different outer indices are not neighbours */
+        groups = layout->outputs / layout->columns * rdx_div_up(layout->columns, outputs);
+    if (!rdx_cut(layout, trial, groups, outputs, config)) {
+        config->items = -1;
+        return;
+    }
+    RdxDemand demand;
+    rdx_rows_demand(situation, layout, config, &demand);
+    rdx_cost_occupy(situation, config, demand.block_flight, config->split * config->residues == 1);
+}
+
+/* Beyond the load itself, per vector: turning, division by the run's length, funnel shifts, gathering from shared memory. */
+static double form_instructions(int form, double elements)
+{
+    switch (form) {
+    case RDX_FORM_SHIFTED:
+        return 3;
+    case RDX_FORM_RUNS:
+        return 6;
+    case RDX_FORM_STRADDLE:
+        return 14;
+    case RDX_FORM_PIECES:
+        return 8 * elements;
+    case RDX_FORM_GATHER:
+        return 8 * elements;
+    default:
+        return 0;
+    }
+}
+
+void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand)
+{
+    rdx_demand_traffic(situation, layout, config, demand);
+    double repeats = (double)config->slices, outputs = (double)layout->outputs * repeats;
+    double count = (double)layout->count * outputs, elements = (double)rdx_max(config->vector_bytes / layout->size, 1);
+    double join = rdx_cost_join(situation) + 2.0 * layout->state_bytes / 4;
+    double vectors = count / elements;
+    demand->instructions = vectors * (3 + form_instructions(config->variant, elements) + elements * rdx_cost_push(situation));
+    double lanes = (double)rdx_min(layout->lanes, rdx_max(layout->count, 1));
+    double held = lanes / elements < 32 ? lanes / elements : 32;
+    demand->instructions += (double)rdx_max(layout->chunks, 1) * outputs * held * (elements - 1 + 5) * join;
+    demand->instructions += outputs * (double)config->split * config->lanes_per_output * 30;
+    double bytes = count * layout->size;
+    double each = config->vector_bytes;
+    demand->wavefronts = bytes / 128 * (config->variant == RDX_FORM_STRADDLE ? 2 : 1);
+    if (config->variant == RDX_FORM_PIECES)
+        demand->wavefronts = bytes / 64 + count / 32;
+    if (config->variant == RDX_FORM_GATHER) {
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride);
+        each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
+    }
+    demand->block_flight = (double)config->block_x * config->block_y * config->loads * each;
+    if (config->stages)
+        demand->block_flight = (double)config->tile_bytes * (config->stages - 1);
+}

@@ -1,0 +1,106 @@
+/* How the CPU strategies lay out a thread's scratch. Staged lines stay within L1 (RDX_STAGE_BYTES a stage). */
+#include "scratch.h"
+
+int64_t rdx_scratch_strip_bytes(const RdxRecipe *recipe, int64_t outputs)
+{
+    int64_t values = outputs * recipe->unit;
+    int64_t work = rdx_round_up(values * rdx_work_size((RdxWork)recipe->work), 64);
+    return recipe->work_parts * work + (recipe->parts - recipe->work_parts) * rdx_round_up(values * 8, 64);
+}
+
+int64_t rdx_scratch_levels(int64_t count)
+{
+    int64_t levels = 0;
+    while (levels < 62 && (int64_t)1 << levels < count)
+        levels++;
+    return levels;
+}
+
+static int64_t converted_bytes(const RdxRecipe *recipe) /* of one element */
+{
+    bool two = rdx_type_is_complex((RdxType)recipe->in);
+    return rdx_work_size((RdxWork)recipe->convert) * (two ? 2 : 1);
+}
+
+static int64_t mapped_bytes(const RdxRecipe *recipe)
+{
+    return rdx_work_size((RdxWork)recipe->work) * rdx_max(recipe->unit, recipe->planes);
+}
+
+static int64_t take(int64_t *bytes, int64_t amount)
+{
+    int64_t at = *bytes;
+    *bytes += rdx_round_up(amount, 64);
+    return at;
+}
+
+void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScratchNeeds *needs)
+{
+    int64_t element = rdx_max(converted_bytes(recipe), mapped_bytes(recipe));
+    int64_t tile = rdx_min(needs->line, RDX_STAGE_BYTES / (16 * element) / 64 * 64);
+    bool mapped = recipe->map != RDX_MAP_NONE;
+    scratch->tile = rdx_round_up(rdx_max(tile, 1), 64);
+    scratch->bytes = 0;
+    scratch->convert = take(&scratch->bytes, 16 * scratch->tile * converted_bytes(recipe));
+    scratch->map = take(&scratch->bytes, mapped ? 16 * scratch->tile * mapped_bytes(recipe) : 0);
+    scratch->raw = take(&scratch->bytes, needs->raw * rdx_types[recipe->in].size);
+    scratch->table = take(&scratch->bytes, needs->table * 8);
+    scratch->fold = take(&scratch->bytes, rdx_scratch_strip_bytes(recipe, needs->fold));
+    scratch->spare_bytes = rdx_scratch_strip_bytes(recipe, needs->columns);
+    scratch->spare_values = needs->columns * recipe->unit;
+    scratch->spare = take(&scratch->bytes, needs->levels * scratch->spare_bytes);
+    scratch->nodes = take(&scratch->bytes, rdx_scratch_strip_bytes(recipe, needs->nodes));
+}
+
+void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
+{
+    int64_t n = rdx_max(space->reduce_count, 1), lanes = recipe->lanes;
+    int64_t chunk = rdx_min(n, rdx_recipe_chunk(recipe)), outputs = config->outputs_per_block;
+    int64_t chunks = rdx_min(config->part_chunks, rdx_div_up(n, rdx_recipe_chunk(recipe)));
+    int64_t levels = rdx_scratch_levels(chunks), part_levels = config->split > 1 ? rdx_scratch_levels(config->split) : 0;
+    RdxScratchNeeds needs = {.columns = outputs, .nodes = outputs};
+    switch (config->strategy) {
+    case RDX_STRATEGY_CPU_SHORT_ROWS:
+        if (config->variant == 0) { /* strips of gathered lanes */
+            needs.line = outputs;
+            needs.raw = outputs;
+            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
+            needs.levels = rdx_scratch_levels(n);
+        } else { /* rows halved side by side */
+            needs.line = outputs * n;
+            needs.raw = outputs * n;
+            needs.table = recipe->indexed ? outputs * n : 0;
+            needs.fold = outputs * n;
+            needs.levels = 2;
+            needs.columns = outputs * rdx_max(n / 2, 1);
+        }
+        break;
+    case RDX_STRATEGY_CPU_COLUMNS:
+        if (config->variant == 0) { /* strips */
+            needs.line = outputs;
+            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
+            needs.fold = 0;
+            needs.levels = levels + rdx_scratch_levels(rdx_min(n, lanes));
+        } else { /* whole lines of all columns */
+            needs.line = rdx_min(n, lanes) * outputs;
+            needs.table = recipe->indexed ? needs.line : 0;
+            needs.fold = needs.line;
+            needs.levels = levels;
+        }
+        break;
+    default: /* rows, gather */
+        needs.line = rdx_min(n, lanes);
+        needs.raw = chunk;
+        needs.table = recipe->indexed ? rdx_max(chunk, lanes) : 0;
+        needs.fold = recipe->indexed ? 2 * needs.line + 128 : needs.line;
+        needs.levels = levels;
+        needs.columns = 1;
+        break;
+    }
+    needs.levels = rdx_max(needs.levels, 1);
+    if (part_levels > needs.levels || config->split > 1) {
+        needs.levels = rdx_max(needs.levels, part_levels);
+        needs.columns = rdx_max(needs.columns, outputs);
+    }
+    rdx_scratch_lay(scratch, recipe, &needs);
+}

@@ -1,0 +1,45 @@
+/* The memory that one CPU thread needs for one block, decided when the plan is made and read by the kernels: byte offsets into
+   the thread's scratch, all multiples of 64. Widths are in elements. */
+#ifndef RDX_PLAN_SCRATCH_H
+#define RDX_PLAN_SCRATCH_H
+
+#include "config.h"
+
+enum { RDX_STAGE_BYTES = 32768, RDX_LOCAL_SCRATCH = 49152 };
+
+typedef struct RdxScratch {
+    int64_t tile;    /* elements of a line that are staged at once */
+    int64_t convert; /* converted lines: 16 * tile elements, or nothing */
+    int64_t map;     /* mapped lines */
+    int64_t raw;     /* gathered elements: one chunk, or the rows of a block */
+    int64_t table;   /* offsets and indices of the rows of a chunk, or indices within a line */
+    int64_t fold;    /* strip that folds write to: lanes * columns nodes (rows), or one block of outputs (columns) */
+    int64_t spare;   /* strips of partial results, one per level of the tree */
+    int64_t spare_bytes, spare_values; /* of one of them */
+    int64_t nodes;   /* strip of finished nodes of a block */
+    int64_t bytes;   /* in all */
+} RdxScratch;
+
+/* What a strategy asks for, in elements and levels. */
+typedef struct RdxScratchNeeds {
+    int64_t line;    /* longest line that is folded at once */
+    int64_t raw;     /* gathered elements */
+    int64_t table;   /* 8-byte entries */
+    int64_t fold;    /* nodes of the fold strip */
+    int64_t columns; /* outputs that a spare strip holds */
+    int64_t levels;  /* spare strips */
+    int64_t nodes;   /* outputs of a block */
+} RdxScratchNeeds;
+
+void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScratchNeeds *needs);
+
+/* Strip of `values` nodes: bytes when every part is 64-byte aligned. */
+int64_t rdx_scratch_strip_bytes(const RdxRecipe *recipe, int64_t outputs);
+
+/* What a CPU configuration needs; the one function that planning and kernels share. */
+void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+
+/* Levels of the tree over `count` chunks: joins on the longest path. */
+int64_t rdx_scratch_levels(int64_t count);
+
+#endif

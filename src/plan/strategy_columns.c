@@ -1,0 +1,71 @@
+/* columns: outputs side by side. Lines (variant 1) where the reduced dim is contiguous with the kept one and a line of L elements
+   for each column fits in L2; strips (variant 0) otherwise. */
+#include "cpu.h"
+#include "strategies.h"
+
+enum {
+    LINE_BYTES = 262144,  /* nodes of a line: a quarter of L2 */
+    STRIP_BYTES = 16384,  /* input bytes of a strip's row: 4 KiB reads 5% slower, 2 KiB 15% */
+    SPARE_BYTES = 393216, /* a strip's partial results, all levels: stays in L2 */
+};
+
+static int64_t line_bytes(const RdxSituation *situation)
+{
+    int64_t lanes = rdx_min(situation->space->reduce_count, situation->recipe->lanes);
+    return lanes * rdx_cpu_inner_extent(situation->space) * rdx_recipe_state_bytes(situation->recipe);
+}
+
+static bool has_lines(const RdxSituation *situation)
+{
+    const RdxSpace *space = situation->space;
+    return space->reduce_rank == 1 && space->reduce[0].in == rdx_cpu_inner_extent(space) * space->in_size &&
+           line_bytes(situation) <= LINE_BYTES;
+}
+
+const char *rdx_plan_columns_applicable(const RdxSituation *situation)
+{
+    const RdxSpace *space = situation->space;
+    if (space->keep_rank == 0)
+        return "there is one output";
+    if (rdx_cpu_inner_stride(space) != space->in_size)
+        return "the innermost kept dim is not contiguous";
+    return NULL;
+}
+
+void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config)
+{
+    const RdxSpace *space = situation->space;
+    const RdxRecipe *recipe = situation->recipe;
+    int64_t extent = rdx_cpu_inner_extent(space);
+    config->variant = has_lines(situation);
+    if (config->variant == 1) {
+        config->outputs_per_block = extent;
+    } else {
+        int64_t chunks = rdx_div_up(space->reduce_count, rdx_recipe_chunk(recipe));
+        int64_t levels = rdx_scratch_levels(chunks) + rdx_scratch_levels(recipe->lanes) + 2;
+        int64_t width = rdx_min(STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
+        int64_t units = situation->device->units;
+        if (chunks < 4 * units && space->keep_count / extent < 4 * units) /* too few parts to split: more strips */
+            width = rdx_min(width, rdx_max(rdx_div_up(extent, 4 * units), 1024 / space->in_size));
+        width = rdx_max(rdx_round_up(width, 64), 64);
+        config->outputs_per_block = rdx_min(extent, width);
+    }
+    rdx_cpu_partition(situation, config, true);
+}
+
+double rdx_plan_columns_cost(const RdxSituation *situation, RdxConfig *config)
+{
+    const RdxSpace *space = situation->space;
+    double elements = (double)space->keep_count * (double)space->reduce_count;
+    double element = rdx_cpu_element_ns(situation->recipe), state = rdx_recipe_state_bytes(situation->recipe);
+    double lanes = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
+    double chunks = (double)rdx_div_up(rdx_max(space->reduce_count, 1), rdx_recipe_chunk(situation->recipe));
+    double strips = (double)config->grid / (double)config->split;
+    double nodes = (double)space->keep_count * lanes * chunks;
+    double row_bytes = (double)config->outputs_per_block * space->in_size;
+    double overhead = config->variant == 1 ? strips * chunks * 300 : strips * chunks * lanes * 30;
+    double scattered = config->variant == 1 || row_bytes >= 4096 ? 0 : elements / row_bytes * space->in_size * 8;
+    if (space->reduce_rank > 1)
+        overhead += strips * (double)space->reduce_count * 2; /* the table of a chunk's rows */
+    return rdx_cpu_cost(situation, config, elements * element + nodes * state / 16 + overhead + scattered);
+}

@@ -1,0 +1,89 @@
+/* global: several blocks reduce one output, each an aligned power-of-two run of chunks or a residue class j mod 2^k of one
+   chunk's lanes; their states lie in the workspace, and the last block of a group joins them (one counter of the 4096-byte head
+   each, so at most 1024 groups; with more the output is not cut). A second launch finishes where copies of few results have to
+   be spread over many blocks. Reads rows as block_x does and columns as block_y does. The general strategy: it takes every space,
+   if need be with one part per output. */
+#include "geometry.h"
+#include "strategies.h"
+
+enum { WARPS = 8, MOST_FEW_COLUMNS = 32, SPREAD_BYTES = 65536, MOST_RESIDUES = 64 };
+
+const char *rdx_plan_global_applicable(const RdxSituation *situation)
+{
+    (void)situation;
+    return NULL;
+}
+
+static void keep_if_cheaper(const RdxSituation *situation, RdxConfig *shaped, RdxConfig *best)
+{
+    if (shaped->items >= 0)
+        shaped->cost_us = rdx_plan_global_cost(situation, shaped);
+    rdx_keep_cheaper(best, shaped);
+}
+
+/* Warps that share a part: one per chunk, all of them where there are fewer chunks. */
+static void try_rows(const RdxSituation *situation, const RdxLayout *layout, RdxTrial *trial, const RdxConfig *start,
+                     RdxConfig *best)
+{
+    RdxConfig shaped = *start;
+    trial->form = (int)rdx_layout_row_form(layout);
+    trial->outputs = 1;
+    trial->warps = WARPS;
+    trial->residues = 1;
+    rdx_rows_shape(situation, layout, trial, &shaped);
+    keep_if_cheaper(situation, &shaped, best);
+}
+
+static void try_columns(const RdxSituation *situation, const RdxLayout *layout, RdxTrial *trial, const RdxConfig *start,
+                        RdxConfig *best)
+{
+    trial->form = (int)rdx_layout_column_form(layout);
+    for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2) {
+        int64_t most = trial->part_chunks == 1 || layout->chunks <= 1 ? MOST_RESIDUES : 1;
+        most = rdx_min(most, rdx_pow2_floor(rdx_max(rdx_min(layout->count, layout->lanes), 1)));
+        for (trial->residues = 1; trial->residues <= most; trial->residues *= 2) {
+            RdxConfig shaped = *start;
+            rdx_columns_shape(situation, layout, trial, &shaped);
+            keep_if_cheaper(situation, &shaped, best);
+        }
+    }
+    if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes) {
+        RdxConfig shaped = *start;
+        trial->form = RDX_FORM_FEW_COLUMNS;
+        trial->residues = 1;
+        rdx_columns_shape(situation, layout, trial, &shaped);
+        keep_if_cheaper(situation, &shaped, best);
+    }
+}
+
+void rdx_plan_global_configure(const RdxSituation *situation, RdxConfig *config)
+{
+    RdxLayout layout;
+    rdx_layout_of(&layout, situation);
+    config->threads = 0;
+    RdxConfig best = *config;
+    best.items = -1;
+    bool copies = layout.written / (double)rdx_max(layout.outputs, 1) > SPREAD_BYTES;
+    for (int64_t part = rdx_whole_part(&layout); part >= 1; part /= 2) {
+        for (int spread = 0; spread <= copies; spread++) {
+            RdxTrial trial = {.part_chunks = part, .slices = 1, .spread = spread};
+            if (layout.row)
+                try_rows(situation, &layout, &trial, config, &best);
+            else
+                try_columns(situation, &layout, &trial, config, &best);
+        }
+    }
+    *config = best;
+}
+
+double rdx_plan_global_cost(const RdxSituation *situation, RdxConfig *config)
+{
+    RdxLayout layout;
+    RdxDemand demand;
+    rdx_layout_of(&layout, situation);
+    if (layout.row)
+        rdx_rows_demand(situation, &layout, config, &demand);
+    else
+        rdx_columns_demand(situation, &layout, config, &demand);
+    return rdx_cost_time(situation, config, &demand);
+}

@@ -1,0 +1,187 @@
+/* thread: one thread reduces one output. For outputs of at most one line of elements (n <= L), where a lane holds one element
+   and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states.
+
+   registers  kept neighbours are packed: a thread owns 16 bytes of columns and has all rows in flight, at most 16 loads
+   rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
+   tile       outputs lie in dense slabs of at most 16 KiB: staged in shared memory by 16-byte copies, then a thread each
+   gather     anything else; also the empty reduction, which reads nothing */
+#include "geometry.h"
+#include "strategies.h"
+
+enum { TILE_BYTES = 24576, ROW_BYTES = 64, ROW_LOADS = 8, REGISTER_BYTES = 256, LARGEST_SLAB_BYTES = 16384 };
+
+const char *rdx_plan_thread_applicable(const RdxSituation *situation)
+{
+    const RdxSpace *space = situation->space;
+    if (space->keep_count > 0 && space->reduce_count > situation->recipe->lanes)
+        return "more elements per output than one line of 512 bytes holds";
+    return NULL;
+}
+
+static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand)
+{
+    rdx_demand_traffic(situation, layout, config, demand);
+    double outputs = (double)layout->outputs * (double)config->slices, count = (double)layout->count * outputs;
+    double bytes = count * layout->size, lane = rdx_cost_push(situation) + rdx_cost_join(situation);
+    double threads = (double)config->block_x * config->block_y;
+    demand->instructions = count * lane + outputs * 20;
+    switch (config->variant) {
+    case RDX_FORM_REGISTERS:
+        demand->instructions += bytes / config->vector_bytes * 3;
+        demand->wavefronts = bytes / 128;
+        demand->block_flight = threads * config->loads * config->vector_bytes;
+        break;
+    case RDX_FORM_ROWS: {
+        double pitch = (double)situation->space->keep[situation->space->keep_rank - 1].in;
+        double lines = pitch < 128 ? pitch / 4 : 32; /* of 128 bytes, for a warp's load */
+        double least = config->vector_bytes / 4.0;
+        demand->instructions += bytes / config->vector_bytes * 3;
+        demand->wavefronts = bytes / config->vector_bytes / 32 * (lines > least ? lines : least);
+        demand->block_flight = threads * config->loads * config->vector_bytes;
+        break;
+    }
+    case RDX_FORM_TILE: {
+        /* A row that starts at any element is read from shared memory one word at a time. */
+        bool whole = layout->slab_outputs == 1 && layout->slab_bytes % 16 == 0 && layout->run == layout->count;
+        demand->instructions += bytes / 16 * 3 + (whole ? bytes / 16 : count);
+        demand->wavefronts = bytes / 64 + (whole ? bytes / 128 : count / 32);
+        demand->block_flight = (double)config->tile_bytes * (config->stages > 1 ? config->stages - 1 : 1);
+        break;
+    }
+    default:
+        demand->instructions += count * 8;
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, situation->space->keep_rank ? situation->space->keep[situation->space->keep_rank - 1].in : 0);
+        demand->block_flight = threads * config->loads * (double)rdx_max(layout->size, 1);
+    }
+}
+
+static void occupy(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    RdxDemand demand;
+    demand_of(situation, layout, config, &demand);
+    rdx_cost_occupy(situation, config, demand.block_flight, true);
+}
+
+/* Blocks of fewer threads where there are not enough outputs to fill the chip with large ones. */
+static int threads_for(const RdxSituation *situation, int64_t items)
+{
+    int threads = RDX_BLOCK_THREADS;
+    while (threads > 64 && rdx_div_up(items, threads) < situation->device->units)
+        threads /= 2;
+    return threads;
+}
+
+static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t vector = rdx_max(rdx_min(layout->column_align, 16), 1);
+    while (vector > layout->size && layout->count * vector > REGISTER_BYTES)
+        vector /= 2;
+    int64_t elements = rdx_max(vector / layout->size, 1);
+    int64_t vectors = layout->outputs / layout->columns * rdx_div_up(layout->columns, elements);
+    config->variant = RDX_FORM_REGISTERS;
+    config->vector_bytes = (int)vector;
+    config->loads = (int)rdx_max(rdx_min(layout->count, rdx_max(REGISTER_BYTES / vector, 1)), 1);
+    config->block_x = threads_for(situation, vectors);
+    config->block_y = 1;
+    config->registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
+    rdx_cut(layout, &trial, rdx_div_up(vectors, config->block_x), elements * config->block_x, config);
+    occupy(situation, layout, config);
+}
+
+static void shape_rows(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t row_bytes = layout->count * layout->size, vector = rdx_min(row_bytes & -row_bytes, layout->run_align);
+    int64_t each = row_bytes / vector;
+    config->variant = RDX_FORM_ROWS;
+    config->vector_bytes = (int)vector;
+    config->block_x = threads_for(situation, layout->outputs);
+    config->block_y = 1;
+    int64_t rows = rdx_max(ROW_LOADS / each, 1);
+    while (rows > 1 && layout->outputs / (rows * config->block_x) < 2 * situation->device->units)
+        rows /= 2;
+    config->loads = (int)(rows * each);
+    config->registers = rdx_register_budget(situation, config->loads, config->vector_bytes, rows);
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
+    rdx_cut(layout, &trial, rdx_div_up(layout->outputs, rows * config->block_x), rows * config->block_x, config);
+    occupy(situation, layout, config);
+}
+
+static void shape_tile(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t slabs = rdx_max(TILE_BYTES / layout->slab_bytes, 1);
+    int64_t most = rdx_max(RDX_BLOCK_THREADS * 4 / layout->slab_outputs, 1);
+    slabs = rdx_min(rdx_min(slabs, most), rdx_max(layout->slabs / situation->device->units, 1));
+    if (slabs > 32)
+        slabs = slabs / 32 * 32;
+    int64_t outputs = slabs * layout->slab_outputs;
+    config->variant = RDX_FORM_TILE;
+    config->vector_bytes = 16;
+    config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
+    config->tile_bytes = rdx_round_up(slabs * layout->slab_bytes + (layout->dense ? 16 : 16 * slabs), 16);
+    config->block_x = (int)rdx_max(rdx_min(rdx_round_up(outputs, 32), RDX_BLOCK_THREADS), 64);
+    config->block_y = 1;
+    config->loads = (int)rdx_max(rdx_div_up(config->tile_bytes, 16 * (int64_t)config->block_x), 1);
+    config->shared_bytes = config->stages * config->tile_bytes;
+    config->registers = rdx_register_budget(situation, config->stages > 2 ? 2 : (int)rdx_min(config->loads, 8), 16, 9);
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
+    rdx_cut(layout, &trial, rdx_div_up(layout->slabs, slabs), outputs, config);
+    occupy(situation, layout, config);
+}
+
+static void shape_gather(const RdxSituation *situation, const RdxLayout *layout, int64_t slices, RdxConfig *config)
+{
+    config->variant = RDX_FORM_GATHER;
+    config->vector_bytes = (int)rdx_min(layout->size, rdx_min(layout->run_align, layout->column_align));
+    config->loads = (int)rdx_max(rdx_min(layout->count, 16), 1);
+    config->block_x = threads_for(situation, layout->outputs);
+    config->block_y = 1;
+    config->registers = rdx_register_budget(situation, config->loads, layout->size, 9);
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = slices};
+    rdx_cut(layout, &trial, rdx_div_up(layout->outputs, config->block_x), config->block_x, config);
+    occupy(situation, layout, config);
+}
+
+void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
+{
+    RdxLayout layout;
+    rdx_layout_of(&layout, situation);
+    config->index_bits = rdx_layout_index_bits(situation);
+    config->lanes_per_output = 1;
+    config->threads = 0;
+    RdxConfig best = *config, trial = *config;
+    best.items = -1;
+    shape_gather(situation, &layout, rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
+    trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+    rdx_keep_cheaper(&best, &trial);
+    if (layout.packed && layout.count > 0) {
+        trial = *config;
+        shape_registers(situation, &layout, &trial);
+        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+        rdx_keep_cheaper(&best, &trial);
+    }
+    int64_t row_bytes = layout.count * layout.size;
+    bool whole_rows = layout.run > 1 && layout.run == layout.count && situation->space->keep_rank > 0;
+    if (whole_rows && row_bytes <= ROW_BYTES && (layout.run_align >= 16 || row_bytes <= layout.run_align)) {
+        trial = *config;
+        shape_rows(situation, &layout, &trial);
+        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+        rdx_keep_cheaper(&best, &trial);
+    }
+    if (layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
+        trial = *config;
+        shape_tile(situation, &layout, &trial);
+        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+        rdx_keep_cheaper(&best, &trial);
+    }
+    *config = best;
+}
+
+double rdx_plan_thread_cost(const RdxSituation *situation, RdxConfig *config)
+{
+    RdxLayout layout;
+    RdxDemand demand;
+    rdx_layout_of(&layout, situation);
+    demand_of(situation, &layout, config, &demand);
+    return rdx_cost_time(situation, config, &demand);
+}

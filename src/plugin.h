@@ -1,0 +1,41 @@
+/* The CUDA plugin: libredax_cuda.so, loaded on the first use of a CUDA tensor. It links no redax library: it is handed a table of
+   host functions and hands back its own. Both sides check version and size exactly. */
+#ifndef RDX_PLUGIN_H
+#define RDX_PLUGIN_H
+
+#include "kernels/kernel.h"
+
+enum { RDX_PLUGIN_VERSION = 1 };
+
+typedef struct RdxHostTable {
+    int32_t version;   /* RDX_PLUGIN_VERSION */
+    uint32_t size;     /* of this struct */
+    int32_t library;   /* rdx_version() */
+    RdxStatus (*error)(RdxStatus status, const char *format, ...);
+    void (*log)(int level, const char *format, ...);
+    void *(*alloc)(size_t bytes, size_t align);
+    void (*release)(void *memory);
+} RdxHostTable;
+
+typedef struct RdxPluginTable {
+    int32_t version;
+    uint32_t size;
+    int (*device_count)(void);
+    RdxStatus (*device_info)(int id, RdxDeviceInfo *info);
+    RdxStatus (*bind)(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConfig *config, int id);
+    RdxStatus (*workspace_init)(void *workspace, size_t bytes, RdxStream stream, int id);
+    /* rdx_reduce's own workspace: per device and stream, or stream-ordered memory while the stream captures. */
+    RdxStatus (*workspace_take)(void **workspace, size_t bytes, RdxStream stream, int id);
+    RdxStatus (*workspace_give)(void *workspace, size_t bytes, RdxStream stream, int id);
+    bool (*is_capturing)(RdxStream stream);
+    void (*shutdown)(void);
+} RdxPluginTable;
+
+/* The one symbol that a plugin exports. NULL if it cannot work with this host. */
+typedef const RdxPluginTable *(*RdxPluginEntry)(const RdxHostTable *host);
+
+/* The plugin, looked up once: RDX_CUDA_PLUGIN, beside the object that holds rdx_version, the loader's path.
+   RDX_ERR_NO_PLUGIN, RDX_ERR_PLUGIN_VERSION. */
+RdxStatus rdx_plugin(const RdxPluginTable **table);
+
+#endif

@@ -1,0 +1,150 @@
+/* The pool. A job is a generation number, a body and a counter of parts still to be taken: workers and the caller take parts from
+   it until none is left, so it does not matter how many workers there are. The split itself is static: a part is always the same
+   piece of work. */
+#define _GNU_SOURCE
+#include "pool.h"
+
+#include "sys.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+static struct {
+    pthread_mutex_t lock;           /* guards everything but the atomics */
+    pthread_cond_t wake, done;
+    pthread_t thread[RDX_POOL_MAX];
+    int threads;
+    bool stop, registered;
+    void (*body)(void *context, int part);
+    void *context;
+    int parts;
+    int active;                     /* workers inside the present job */
+    atomic_int next;                /* the next part to be taken */
+    atomic_uint generation;         /* odd steps: a job was posted */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the caller whose job runs */
+static _Thread_local bool inside;                         /* this thread works on a job */
+
+int rdx_pool_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    int count = CPU_COUNT(&set);
+    return count < 1 ? 1 : count > RDX_POOL_MAX ? RDX_POOL_MAX : count;
+}
+
+static void take_parts(void (*body)(void *, int), void *context, int parts)
+{
+    inside = true;
+    for (int part; (part = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed)) < parts;)
+        body(context, part);
+    inside = false;
+}
+
+/* A short spin catches jobs that follow each other closely: about 20 us here, then the thread sleeps. */
+static void spin_for_job(unsigned seen)
+{
+    for (int i = 0; i < 2000 && atomic_load_explicit(&pool.generation, memory_order_relaxed) == seen; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
+static void *work(void *argument)
+{
+    unsigned seen = (unsigned)(uintptr_t)argument;
+    for (;;) {
+        spin_for_job(seen);
+        pthread_mutex_lock(&pool.lock);
+        while (!pool.stop && atomic_load_explicit(&pool.generation, memory_order_relaxed) == seen)
+            pthread_cond_wait(&pool.wake, &pool.lock);
+        seen = atomic_load_explicit(&pool.generation, memory_order_relaxed);
+        bool stop = pool.stop, idle = pool.body == NULL;
+        void (*body)(void *, int) = pool.body;
+        void *context = pool.context;
+        int parts = pool.parts;
+        pool.active += !stop && !idle;
+        pthread_mutex_unlock(&pool.lock);
+        if (stop)
+            return NULL;
+        if (idle) /* the job was over before this thread woke */
+            continue;
+        take_parts(body, context, parts);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.active == 0)
+            pthread_cond_signal(&pool.done);
+        pthread_mutex_unlock(&pool.lock);
+    }
+}
+
+/* The child of a fork has no workers and locks of unknown state: it begins anew. */
+static void forget(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.wake, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pthread_mutex_init(&owner, NULL);
+    pool.threads = pool.active = 0;
+    pool.body = NULL;
+    pool.stop = false;
+    inside = false;
+}
+
+static void grow(int threads) /* with the lock held */
+{
+    if (!pool.registered)
+        pool.registered = rdx_sys_atfork(NULL, NULL, forget) == 0;
+    if (!pool.registered)
+        return;
+    void *seen = (void *)(uintptr_t)atomic_load_explicit(&pool.generation, memory_order_relaxed);
+    while (pool.threads < threads && pool.threads < RDX_POOL_MAX &&
+           rdx_sys_thread_create(&pool.thread[pool.threads], work, seen) == 0)
+        pool.threads++;
+}
+
+void rdx_pool_run(int parts, void (*body)(void *context, int part), void *context)
+{
+    if (parts <= 1 || inside || pthread_mutex_trylock(&owner) != 0) {
+        for (int part = 0; part < parts; part++)
+            body(context, part);
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    if (pool.threads < parts - 1)
+        grow(parts - 1);
+    pool.body = body;
+    pool.context = context;
+    pool.parts = parts;
+    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool.generation, 1, memory_order_relaxed);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+    take_parts(body, context, parts);
+    pthread_mutex_lock(&pool.lock);
+    pool.body = NULL; /* who wakes now comes too late */
+    while (pool.active > 0)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&owner);
+}
+
+void rdx_pool_shutdown(void)
+{
+    pthread_mutex_lock(&owner);
+    pthread_mutex_lock(&pool.lock);
+    pool.stop = true;
+    pthread_cond_broadcast(&pool.wake);
+    int threads = pool.threads;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < threads; i++)
+        pthread_join(pool.thread[i], NULL);
+    pthread_mutex_lock(&pool.lock);
+    pool.threads = 0;
+    pool.stop = false;
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&owner);
+}
+

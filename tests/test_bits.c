@@ -1,0 +1,226 @@
+/* The promise: the same bits from every strategy, thread count and instruction set (by the fuzzer's engine, on shapes large enough
+   to be split), and whatever the batch, the alignment, the sign of a stride or the layout of the kept axes. */
+#include "fuzz.h"
+#include "task.h"
+
+static const char *const lines[] = {
+    /* many chunks, one output; ragged ends */
+    "sum:f32:1000003",
+    "sum:f64:300007",
+    "mean:bf16:700001",
+    "var:f32:500009:out2=1:data=near",
+    "std:f16:400003",
+    "norm2:f32:600011:data=tailed",
+    "norm3:f64:50021",
+    "logsumexp:f32:300007",
+    "max:f32:700001:out2=1",
+    "argmin:i8:2000003",
+    "prod:f32:200003:data=near",
+    "prod:c64:60013:data=near",
+    "sum:c64:300007",
+    "sum:i8:3000017",
+    "mean:i32:700001",
+    "var:i8:2000003:out2=1",
+    "var:i32:300007",
+    "count_nonzero:bf16:900001:data=special",
+    "any:f32:400003:data=ties",
+    "bit_xor:u16:1000003",
+    "minmax:f16:700001:data=ties",
+    "sum:f32:900001:nan=omit:data=holes",
+    "mean:f32:900001:nan=omit:data=holes",
+    "var:f32:400003:nan=omit:data=holes:out2=1",
+    "logsumexp:f16:300007:nan=omit:data=holes",
+    "argmax:f32:700001:nan=omit:data=holes",
+    /* rows, short and long, aligned and not */
+    "sum:f32:100x10007/1",
+    "sum:f32:1000x1021/1",
+    "sum:f32:30000x33/1",
+    "sum:f32:100000x8/1",
+    "sum:bf16:30000x64/1",
+    "var:f32:3000x100/1:out2=1",
+    "argmax:f32:3000x100/1:data=ties",
+    "max:i8:20000x64/1",
+    "norm2:f64:4000x65/1",
+    "logsumexp:f32:3000x129/1",
+    "sum:f32:999x1001+1/1",
+    "sum:f32:1000x1000@1001x1/1",
+    "mean:u8:5000x77/1",
+    /* columns, few and many */
+    "sum:f32:10007x100/0",
+    "sum:f32:100000x8/0",
+    "sum:f32:200003x3/0",
+    "sum:f32:2000x1000/0",
+    "sum:f16:30000x31/0",
+    "var:f32:5000x129/0:out2=1",
+    "argmax:f32:5000x129/0:data=ties",
+    "max:f32:30x30000/0:out2=1",
+    "logsumexp:f32:3000x100/0",
+    "sum:i8:20000x100/0",
+    "prod:c128:700x100/0:data=near",
+    "sum:f32:2500x400@400x-1+399/0",
+    /* middle axes and sets of axes */
+    "sum:f32:20x1000x50/1",
+    "sum:f32:50x60x70x5/0,2",
+    "var:f32:16x32x28x28/0,2,3",
+    "sum:bf16:8x64x49x7/0,2,3",
+    "sum:f32:100x100x100@1x100x10000/0,2",
+    "max:f64:60x50x70/0,1",
+    "sum:f32:300x1000@1x300/1",
+    "sum:f32:300x1000@1x300/0",
+    "argmin:f32:40x50x60@1x40x2000:data=ties",
+    "sum:f32:500x2000@4000x2/1",
+    "sum:f32:2000x500@1000x2/0",
+    "sum:f32:64x1x5000@5000x7x1/2:ostrides=1x9:keep=0",
+    "sum:f32:1000x1000@0x1/1",
+    "sum:f32:1000x1000@1x0/1",
+    "mean:f32:300x3000/1:alpha=0.5:beta=2",
+    "sum:f64:300x3000/1:out=f32",
+    "sum:f32:300x3000/0:out=f64",
+};
+
+START_TEST(every_way)
+{
+    static RdxFuzzFailure failure;
+    static RdxFuzzCounts counts;
+    RdxFuzzOptions options = {.threads = true};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        RdxCase c;
+        char error[512];
+        ck_assert_msg(rdx_case_parse(&c, lines[i], error, sizeof error), "%s: %s", lines[i], error);
+        ck_assert_msg(rdx_fuzz_try(&c, &options, &counts, &failure), "%s: %s\n%s", lines[i], failure.what,
+                      failure.plan);
+    }
+    ck_assert_int_gt(counts.runs, (int64_t)(3 * sizeof lines / sizeof lines[0]));
+}
+END_TEST
+
+/* Reduces through rdx_reduce into `bytes` bytes at `to`. */
+static void reduce_view(const RdxTask *task, void *data, int64_t rows, const int64_t *shape, const int64_t *strides,
+                        int rank, void *to)
+{
+    RdxProblem problem = task->problem;
+    RdxTensor in = *problem.in, out = *problem.out;
+    int64_t in_shape[3], in_strides[3];
+    int32_t axes[3];
+    memcpy(in_shape, shape, (size_t)rank * sizeof *shape);
+    memcpy(in_strides, strides, (size_t)rank * sizeof *strides);
+    for (int i = 0; i < rank - 1; i++)
+        axes[i] = i + 1;
+    in.data = data;
+    in.ndim = rank;
+    in.shape = in_shape;
+    in.strides = in_strides;
+    out.data = to;
+    out.ndim = 1;
+    out.shape = &rows;
+    out.strides = NULL;
+    problem.in = &in;
+    problem.out = &out;
+    problem.axes = axes;
+    problem.naxes = rank - 1;
+    RdxStatus status = rdx_reduce(&problem, NULL);
+    ck_assert_msg(status == RDX_OK, "%s", rdx_last_error());
+}
+
+/* rows x n elements of a task's storage, row by row; each way to look at them must give these bytes. */
+static void check_views(const char *text, int64_t rows, int64_t n)
+{
+    static RdxTask task;
+    task_open(&task, text);
+    int size = rdx_data_type(task.c.dtype)->size,
+        out_size = rdx_data_type(rdx_data_number(task.problem.out->dtype))->size;
+    size_t bytes = (size_t)(rows * out_size), all = (size_t)(rows * n * size);
+    unsigned char *right = malloc(bytes), *got = malloc(bytes), *copy = malloc(2 * all + 64);
+    unsigned char *data = task.problem.in->data;
+    ck_assert(right && got && copy);
+    reduce_view(&task, data, rows, (int64_t[]){rows, n}, (int64_t[]){n, 1}, 2, right);
+    for (int64_t row = 0; row < rows; row++) { /* one by one: the batch does not matter */
+        reduce_view(&task, data + row * n * size, 1, (int64_t[]){1, n}, (int64_t[]){n, 1}, 2, got);
+        ck_assert_msg(memcmp(got, right + row * out_size, (size_t)out_size) == 0, "%s: row %lld alone", text,
+                      (long long)row);
+    }
+    /* walked backwards in both axes */
+    reduce_view(&task, data + (rows * n - 1) * size, rows, (int64_t[]){rows, n}, (int64_t[]){-n, -1}, 2, got);
+    for (int64_t row = 0; row < rows; row++)
+        ck_assert_msg(memcmp(got + (rows - 1 - row) * out_size, right + row * out_size, (size_t)out_size) == 0,
+                      "%s: row %lld backwards", text, (long long)row);
+    for (int slip = 1; slip < 4; slip++) { /* at other addresses */
+        memcpy(copy + slip * size, data, all);
+        reduce_view(&task, copy + slip * size, rows, (int64_t[]){rows, n}, (int64_t[]){n, 1}, 2, got);
+        ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: moved by %d elements", text, slip);
+    }
+    for (int64_t i = 0; i < rows * n; i++) /* rows as columns */
+        memcpy(copy + (i % n * rows + i / n) * size, data + i * size, (size_t)size);
+    reduce_view(&task, copy, rows, (int64_t[]){rows, n}, (int64_t[]){1, rows}, 2, got);
+    ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: as columns", text);
+    for (int64_t i = 0; i < rows * n; i++) /* every second element */
+        memcpy(copy + 2 * i * size, data + i * size, (size_t)size);
+    reduce_view(&task, copy, rows, (int64_t[]){rows, n}, (int64_t[]){2 * n, 2}, 2, got);
+    ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: with a step of two", text);
+    if (n % 6 == 0) { /* the same elements in the same order, as two axes */
+        reduce_view(&task, data, rows, (int64_t[]){rows, 6, n / 6}, (int64_t[]){n, n / 6, 1}, 3, got);
+        ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: as two axes", text);
+    }
+    free(right);
+    free(got);
+    free(copy);
+    rdx_case_release(&task);
+}
+
+START_TEST(views)
+{
+    static const char *const ops[] = {"sum",   "mean",  "var",       "prod",   "norm2", "norm3",
+                                      "norm1", "sumsq", "logsumexp", "std0.5", "max",   "norminf"};
+    static const char *const dtypes[] = {"f32", "bf16", "f64", "f16", "f8e5m2", "i32", "c64"};
+    static const int64_t shapes[][2] = {{7, 96}, {3, 2054}, {5, 1}, {37, 10}, {2, 6150}, {130, 129}};
+    for (size_t op = 0; op < sizeof ops / sizeof ops[0]; op++)
+        for (size_t type = 0; type < sizeof dtypes / sizeof dtypes[0]; type++)
+            for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+                char text[128];
+                if ((strcmp(dtypes[type], "c64") == 0 && (op == 8 || op == 10)) || (op == 8 && dtypes[type][0] == 'i'))
+                    continue;
+                snprintf(text, sizeof text, "%s:%s:%lldx%lld/1:data=%s:seed=%zu", ops[op], dtypes[type],
+                         (long long)shapes[i][0], (long long)shapes[i][1], op % 2 ? "near" : "tailed", i + 1);
+                check_views(text, shapes[i][0], shapes[i][1]);
+            }
+}
+END_TEST
+
+/* A prefix of the tree is a tree: joining whole power-of-two runs of chunks by hand gives the whole. */
+START_TEST(chunks_join_by_pairs)
+{
+    static RdxTask task;
+    enum { CHUNK = 2048, CHUNKS = 11 };
+    task_open(&task, "sum:f32:22528:data=tailed:seed=3");
+    float *data = task.problem.in->data, node[CHUNKS], whole;
+    for (int64_t c = 0; c < CHUNKS; c++)
+        reduce_view(&task, data + c * CHUNK, 1, (int64_t[]){1, CHUNK}, (int64_t[]){CHUNK, 1}, 2, &node[c]);
+    reduce_view(&task, data, 1, (int64_t[]){1, CHUNK * CHUNKS}, (int64_t[]){CHUNK * CHUNKS, 1}, 2, &whole);
+    int count = CHUNKS;
+    while (count > 1) {
+        for (int i = 0; i < count / 2; i++) {
+            volatile float joined = node[2 * i] + node[2 * i + 1];
+            node[i] = joined;
+        }
+        if (count % 2)
+            node[count / 2] = node[count - 1];
+        count = (count + 1) / 2;
+    }
+    ck_assert(memcmp(&node[0], &whole, sizeof whole) == 0);
+    rdx_case_release(&task);
+}
+END_TEST
+
+Suite *test_bits_suite(void);
+
+Suite *test_bits_suite(void)
+{
+    Suite *suite = suite_create("bits");
+    TCase *tests = tcase_create("bits");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, every_way);
+    tcase_add_test(tests, views);
+    tcase_add_test(tests, chunks_join_by_pairs);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,334 @@
+/* redax stats: what is in the tensors of files. One table a file, one row a tensor, or JSON; along axes one block a tensor.
+   A file's rows are kept until the file has proved whole, then printed; a bad file is complained about and the next one
+   gets its turn, with exit code 1 in the end. */
+#include "commands.h"
+#include "data.h"
+#include "options.h"
+#include "output.h"
+#include "show.h"
+#include "source.h"
+#include "stats.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: redax stats FILE[#TENSOR]... [--axis LIST] [--threads N] [--json]\n"
+    "\n"
+    "Prints shape, dtype, min, max, mean, std, norm and the numbers of NaN, infinite and zero elements of every tensor in\n"
+    ".npy and .safetensors files. Everything is accumulated in f64; std divides by n; NaN elements are counted and then\n"
+    "left out of the rest.\n"
+    "\n"
+    "  --axis LIST   along axes, as in 0,2 or -1: arrays instead of single numbers\n"
+    "  --threads N   threads to use (default: all)\n"
+    "  --json        print JSON\n";
+
+enum { AXIS = 256, THREADS, JSON, HELP, COLUMNS = 11, WIDTH = 40 };
+
+static const struct option flags[] = {{"axis", required_argument, NULL, AXIS},
+                                      {"threads", required_argument, NULL, THREADS},
+                                      {"json", no_argument, NULL, JSON},
+                                      {"help", no_argument, NULL, HELP},
+                                      {NULL, 0, NULL, 0}};
+
+typedef struct Options {
+    RdxAxes axes;
+    bool along, json;
+    RdxJson *document;
+    RdxProgress progress;
+} Options;
+
+/* One tensor's results: single numbers or arrays. */
+typedef struct Row {
+    const RdxNamedArray *named;
+    RdxStats stats;
+    RdxAxisStats axis;
+} Row;
+
+static double size_of_file(const char *text)
+{
+    struct stat facts;
+    const char *tensor;
+    char *path = rdx_source_split(text, &tensor);
+    double bytes = path && stat(path, &facts) == 0 ? (double)facts.st_size : 0;
+    free(path);
+    return bytes;
+}
+
+static bool compute(Options *options, Row *row, const char *path)
+{
+    RdxArray array = row->named->array;
+    RdxTensor tensor;
+    void *copy;
+    if (!rdx_source_tensor(&tensor, &array, &copy)) {
+        rdx_complain("%s: out of memory: a copy of %zu misaligned bytes", path, array.bytes);
+        return false;
+    }
+    RdxStatus status = options->along ? rdx_stats_axes(&row->axis, &tensor, options->axes.list, options->axes.count,
+                                                       &options->progress)
+                                      : rdx_stats_whole(&row->stats, &array, tensor.data, &options->progress);
+    free(copy);
+    if (status == RDX_OK)
+        return true;
+    rdx_complain("%s%s%s: %s", path, row->named->name[0] ? "#" : "", row->named->name,
+                 status == RDX_ERR_MEMORY ? "out of memory" : rdx_option_reason(status));
+    return false;
+}
+
+/* ---- text ---- */
+
+typedef char Cells[COLUMNS][WIDTH];
+
+static void printable(char *to, size_t size, const char *from)
+{
+    size_t length = 0;
+    for (; *from && length + 1 < size; from++) /* names from files must not move the cursor */
+        to[length++] = (unsigned char)*from < ' ' || *from == 0x7f ? '?' : *from;
+    to[length] = '\0';
+}
+
+static void real_cell(char *cell, double value)
+{
+    if (value != value)
+        strcpy(cell, "nan"); /* printf writes -nan too */
+    else
+        snprintf(cell, WIDTH, "%.6g", value);
+}
+
+static void range_cell(char *cell, const RdxArray *array, const RdxStats *stats, const unsigned char *at)
+{
+    if (!stats->has_range)
+        strcpy(cell, "-");
+    else if (rdx_data_type(array->dtype)->kind >= RDX_DATA_FLOAT)
+        real_cell(cell, rdx_data_load(array->dtype, at));
+    else {
+        char word[RDX_SHOW_WORD];
+        rdx_show_element(word, array->dtype, at, true);
+        snprintf(cell, WIDTH, "%.*s", WIDTH - 1, word);
+    }
+}
+
+static void fill_cells(Cells cells, const Row *row)
+{
+    const RdxArray *array = &row->named->array;
+    const RdxStats *stats = &row->stats;
+    snprintf(cells[1], WIDTH, "%s", rdx_data_type(array->dtype)->name);
+    if (rdx_array_shape_words(array, cells[2], WIDTH) >= WIDTH)
+        strcpy(cells[2] + WIDTH - 4, "...");
+    range_cell(cells[3], array, stats, stats->min);
+    range_cell(cells[4], array, stats, stats->max);
+    real_cell(cells[5], stats->mean);
+    if (rdx_data_type(array->dtype)->kind == RDX_DATA_COMPLEX) {
+        char im[WIDTH];
+        real_cell(im, stats->mean_im);
+        size_t length = strlen(cells[5]);
+        snprintf(cells[5] + length, WIDTH - length, "%s%sj", im[0] == '-' ? "" : "+", im);
+    }
+    real_cell(cells[6], stats->std);
+    real_cell(cells[7], stats->norm);
+    snprintf(cells[8], WIDTH, "%lld", (long long)stats->nan);
+    snprintf(cells[9], WIDTH, "%lld", (long long)stats->inf);
+    snprintf(cells[10], WIDTH, "%lld", (long long)stats->zero);
+}
+
+static void print_table(const Row *rows, int64_t count, const char *path)
+{
+    static const char *const heads[COLUMNS] = {"tensor", "dtype", "shape", "min", "max", "mean",
+                                               "std",    "norm",  "nan",   "inf", "zero"};
+    bool colour = rdx_has_colour(stdout), named = count > 0 && rows[0].named->name[0];
+    size_t width[COLUMNS], longest = 6;
+    Cells cells;
+    for (int i = 0; i < COLUMNS; i++)
+        width[i] = strlen(heads[i]);
+    for (int64_t r = 0; r < count; r++) {
+        fill_cells(cells, &rows[r]);
+        for (int i = 1; i < COLUMNS; i++)
+            width[i] = strlen(cells[i]) > width[i] ? strlen(cells[i]) : width[i];
+        longest = strlen(rows[r].named->name) > longest ? strlen(rows[r].named->name) : longest;
+    }
+    width[0] = longest;
+    char *name = malloc(longest + 1);
+    printf("%s%s%s\n", colour ? "\033[1m" : "", path, colour ? "\033[0m" : "");
+    for (int64_t r = -1; r < count && name; r++) {
+        if (r >= 0)
+            fill_cells(cells, &rows[r]);
+        printable(name, longest + 1, r < 0 ? heads[0] : rows[r].named->name);
+        if (r < 0 && colour)
+            fputs("\033[2m", stdout);
+        printf(named ? "  %-*s" : "", (int)width[0], name);
+        for (int i = 1; i < COLUMNS; i++) {
+            const char *text = r < 0 ? heads[i] : cells[i];
+            bool alarm = colour && r >= 0 && (i == 8 || i == 9) && strcmp(text, "0") != 0;
+            printf("  %s%*s%s", alarm ? "\033[31m" : "", i < 3 ? -(int)width[i] : (int)width[i], text,
+                   alarm ? "\033[0m" : "");
+        }
+        fputs(r < 0 && colour ? "\033[0m\n" : "\n", stdout);
+    }
+    free(name);
+}
+
+static void print_along(const Row *row, const char *path)
+{
+    char name[256], shape[256];
+    printable(name, sizeof name, row->named->name);
+    rdx_array_shape_words(&row->named->array, shape, sizeof shape);
+    printf("%s%s%s  %s %s\n", path, *name ? "#" : "", name, rdx_data_type(row->named->array.dtype)->name, shape);
+    for (int which = 0; which < RDX_STATS_COUNT; which++) {
+        printf("  %-5s ", rdx_stats_names[which]);
+        if (row->axis.tensor[which].data)
+            rdx_show_tensor(stdout, &row->axis.tensor[which], 8);
+        else
+            puts("-");
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_range(RdxJson *json, const char *key, const RdxArray *array, const RdxStats *stats,
+                       const unsigned char *at)
+{
+    if (!stats->has_range)
+        rdx_json_null(json, key);
+    else if (rdx_data_type(array->dtype)->kind >= RDX_DATA_FLOAT)
+        rdx_json_real(json, key, rdx_data_load(array->dtype, at));
+    else if (array->dtype == RDX_U64)
+        rdx_json_uint(json, key, (uint64_t)rdx_data_load_int(array->dtype, at));
+    else
+        rdx_json_int(json, key, rdx_data_load_int(array->dtype, at));
+}
+
+static void json_numbers(RdxJson *json, const RdxArray *array, const RdxStats *stats)
+{
+    json_range(json, "min", array, stats, stats->min);
+    json_range(json, "max", array, stats, stats->max);
+    if (rdx_data_type(array->dtype)->kind == RDX_DATA_COMPLEX) {
+        rdx_json_array(json, "mean", true);
+        rdx_json_real(json, NULL, stats->mean);
+        rdx_json_real(json, NULL, stats->mean_im);
+        rdx_json_end(json);
+    } else {
+        rdx_json_real(json, "mean", stats->mean);
+    }
+    rdx_json_real(json, "std", stats->std);
+    rdx_json_real(json, "norm", stats->norm);
+    rdx_json_int(json, "nan", stats->nan);
+    rdx_json_int(json, "inf", stats->inf);
+    rdx_json_int(json, "zero", stats->zero);
+}
+
+static void print_json(const Options *options, const Row *rows, int64_t count, const char *path)
+{
+    RdxJson *json = options->document;
+    rdx_json_object(json, NULL);
+    rdx_json_text(json, "file", path);
+    rdx_json_array(json, "tensors", false);
+    for (int64_t r = 0; r < count; r++) {
+        const RdxArray *array = &rows[r].named->array;
+        rdx_json_object(json, NULL);
+        if (rows[r].named->name[0])
+            rdx_json_text(json, "name", rows[r].named->name);
+        rdx_json_text(json, "dtype", rdx_data_type(array->dtype)->name);
+        rdx_json_ints(json, "shape", array->shape, array->rank);
+        if (!options->along)
+            json_numbers(json, array, &rows[r].stats);
+        for (int which = 0; options->along && which < RDX_STATS_COUNT; which++) {
+            if (rows[r].axis.tensor[which].data) {
+                rdx_json_object(json, rdx_stats_names[which]);
+                rdx_show_json(json, &rows[r].axis.tensor[which]);
+                rdx_json_end(json);
+            } else {
+                rdx_json_null(json, rdx_stats_names[which]);
+            }
+        }
+        rdx_json_end(json);
+    }
+    rdx_json_end(json);
+    rdx_json_end(json);
+}
+
+/* ---- the walk over files ---- */
+
+static bool one_file(Options *options, const char *text)
+{
+    RdxSource source;
+    const char *tensor;
+    char *path = rdx_source_split(text, &tensor);
+    if (path == NULL || !rdx_source_open(&source, path)) {
+        free(path);
+        return false;
+    }
+    const RdxNamedArray *first = tensor ? rdx_source_pick(&source, path, tensor) : source.arrays;
+    int64_t count = !tensor ? source.count : first != NULL, done = 0;
+    Row *rows = calloc((size_t)count + 1, sizeof *rows);
+    bool good = rows && (!tensor || first);
+    for (; good && done < count; done++) {
+        rows[done].named = &first[done];
+        good = compute(options, &rows[done], path);
+    }
+    rdx_progress_pause(&options->progress);
+    good = good && rdx_source_still_whole(&source, path);
+    if (good && options->json)
+        print_json(options, rows, count, path);
+    else if (good && !options->along)
+        print_table(rows, count, path);
+    for (int64_t r = 0; r < done; r++) {
+        if (good && options->along && !options->json)
+            print_along(&rows[r], path);
+        rdx_stats_free(&rows[r].axis);
+    }
+    free(rows);
+    rdx_source_close(&source);
+    free(path);
+    return good;
+}
+
+int cmd_stats(int argc, char **argv)
+{
+    Options options = {.axes.count = RDX_ALL_AXES};
+    int flag, index = 0, threads = 0;
+    opterr = 0;
+    optind = 1;
+    while ((flag = getopt_long(argc, argv, ":", flags, &index)) != -1) {
+        bool good = true;
+        if (flag == HELP) {
+            fputs(help, stdout);
+            return rdx_finish_stdout(RDX_EXIT_DONE);
+        }
+        if (flag == '?')
+            return rdx_complain_usage("stats", "unknown option %s", argv[optind - 1]);
+        if (flag == ':')
+            return rdx_complain_usage("stats", "option %s needs a value", argv[optind - 1]);
+        if (flag == AXIS)
+            options.along = good = rdx_option_axes(&options.axes, optarg);
+        else if (flag == THREADS)
+            good = rdx_option_threads(&threads, optarg);
+        else
+            options.json = true;
+        if (!good)
+            return rdx_complain_usage("stats", "%s is no value for --%s", optarg, flags[index].name);
+    }
+    if (optind == argc)
+        return rdx_complain_usage("stats", "which file?");
+    rdx_partial_watch_signals();
+    if (threads)
+        rdx_set_threads(threads);
+    double total = 0;
+    for (int i = optind; i < argc; i++)
+        total += size_of_file(argv[i]);
+    rdx_progress_start(&options.progress, "stats", total);
+    RdxJson document;
+    bool good = true;
+    if (options.json) {
+        options.document = &document;
+        rdx_json_start(&document, stdout);
+        rdx_json_array(&document, "files", false);
+    }
+    for (int i = optind; i < argc; i++)
+        good = one_file(&options, argv[i]) && good;
+    rdx_progress_end(&options.progress);
+    if (options.json)
+        rdx_json_finish(&document);
+    return rdx_finish_stdout(good ? RDX_EXIT_DONE : RDX_EXIT_FAILED);
+}

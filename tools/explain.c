@@ -1,0 +1,106 @@
+/* Plans on presets; see explain.h. This is rdx_plan_create with another device and without a kernel at the end. */
+#include "explain.h"
+
+#include "../src/error.h"
+#include "../src/kernels/cpu/isa.h"
+#include "../src/plan.h"
+#include "../src/plugin.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const presets[] = {"cpu", "h200", "a100", "t4"};
+
+const char *rdx_explain_presets(void)
+{
+    return "cpu, h200, a100, t4";
+}
+
+/* Reducing nothing where that has no value: the library refuses it when it plans. */
+static bool is_empty_error(const RdxProblem *problem, const RdxSpace *space)
+{
+    bool no_value = rdx_ops[problem->op].empty == RDX_EMPTY_ERROR || (problem->op == RDX_NORM && problem->p < 0);
+    return no_value && space->reduce_count == 0 && space->keep_count > 0 && space->copy_count > 0;
+}
+
+static RdxStatus situate(const RdxTask *task, RdxSpace *space, RdxRecipe *recipe)
+{
+    const RdxProblem *problem = &task->problem;
+    RdxType in, out, out2 = RDX_TYPE_COUNT;
+    RDX_TRY(rdx_type_find(&in, problem->in->dtype, "in"));
+    RDX_TRY(rdx_type_find(&out, problem->out->dtype, "out"));
+    if (problem->out2)
+        RDX_TRY(rdx_type_find(&out2, problem->out2->dtype, "out2"));
+    RDX_TRY(rdx_recipe_resolve(recipe, problem, in, out, out2, 0));
+    RDX_TRY(rdx_space_build(space, problem, in, out, out2, recipe->indexed));
+    RDX_REQUIRE(!is_empty_error(problem, space), RDX_ERR_EMPTY, "%s of no elements has no value",
+                rdx_ops[problem->op].name);
+    rdx_space_collapse(space);
+    return rdx_recipe_resolve(recipe, problem, in, out, out2, space->reduce_count);
+}
+
+RdxStatus rdx_explain_preset(const RdxTask *task, const char *preset, int format, char **text)
+{
+    const RdxDeviceInfo *device = NULL;
+    for (size_t i = 0; i < RDX_LENGTH(presets); i++)
+        if (strcmp(presets[i], preset) == 0)
+            device = rdx_device_preset(preset);
+    RDX_REQUIRE(device != NULL, RDX_ERR_DEVICE, "there is no preset \"%.40s\"; there are %s", preset,
+                rdx_explain_presets());
+    RdxSpace *space = malloc(sizeof *space);
+    RDX_REQUIRE(space != NULL, RDX_ERR_MEMORY, "out of memory");
+    RdxRecipe recipe;
+    RdxCandidate candidates[RDX_STRATEGY_COUNT];
+    RdxSituation situation = {space, &recipe, device, task->problem.align ? task->problem.align : 16};
+    int count, chosen;
+    RdxStatus status = situate(task, space, &recipe);
+    if (status == RDX_OK)
+        status = rdx_choose(&situation, candidates, &count, &chosen);
+    if (status == RDX_OK) {
+        size_t size = rdx_plan_print(&situation, candidates, count, chosen, format, NULL, 0) + 1;
+        *text = malloc(size);
+        if (*text)
+            rdx_plan_print(&situation, candidates, count, chosen, format, *text, size);
+        else
+            status = rdx_error(RDX_ERR_MEMORY, "out of memory");
+    }
+    free(space);
+    return status;
+}
+
+RdxStatus rdx_explain_here(const RdxTask *task, int format, char **text)
+{
+    RdxPlan *plan;
+    size_t needed = 0;
+    RDX_TRY(rdx_plan_create(&plan, &task->problem));
+    RdxStatus status = rdx_plan_explain(plan, format, NULL, 0, &needed);
+    *text = status == RDX_OK ? malloc(needed + 1) : NULL;
+    if (*text)
+        status = rdx_plan_explain(plan, format, *text, needed + 1, &needed);
+    else if (status == RDX_OK)
+        status = rdx_error(RDX_ERR_MEMORY, "out of memory");
+    rdx_plan_destroy(plan);
+    return status;
+}
+
+int rdx_explain_isa(const char **used, const char *names[4])
+{
+    const RdxIsa *isa = NULL;
+    *used = rdx_cpu_isa(&isa) == RDX_OK ? isa->name : NULL;
+    return rdx_cpu_isa_names(names);
+}
+
+int rdx_explain_threads(void)
+{
+    return rdx_threads();
+}
+
+RdxStatus rdx_explain_cuda(int *devices)
+{
+    const RdxPluginTable *plugin;
+    *devices = 0;
+    RDX_TRY(rdx_plugin(&plugin));
+    *devices = plugin->device_count();
+    return RDX_OK;
+}
