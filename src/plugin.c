@@ -20,7 +20,7 @@ static char reason[384];
 static void refuse(RdxStatus status, const char *why, const char *path)
 {
     refusal = status;
-    snprintf(reason, sizeof reason, "%s: %s", path, why);
+    snprintf(reason, sizeof reason, "%.255s: %s", path, why);
 }
 
 /* The folder of the object that this code lies in, with a slash; empty in a fully static program. */

@@ -5,7 +5,7 @@
    computed by the reference, by every CPU strategy that applies, with one and two threads, on every instruction set here. */
 #include "case.h"
 #include "kernels/cpu/isa.h"
-#include "plan/config.h"
+#include "plan/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +91,7 @@ static bool run_everything(RdxTask *task, char *const *right)
     const char *levels[4];
     Wish wish = {0};
     int count = rdx_cpu_isa_names(levels);
+    rdx_cpu_thread_bytes = 512; /* else nothing this small would ever be split */
     task->problem.threads = 1;
     if (!run(task, &wish, RDX_CHOOSE_REFERENCE, right))
         return false;

@@ -128,7 +128,7 @@ static OracleRange logsumexp(const OracleElements *e)
         bent += isinf(d) ? 0 : term * -d;
     }
     if (e->count == 1)
-        return oracle_exactly(m);
+        return oracle_exactly(m + 0.0L); /* m + log(1): -0 becomes +0 */
     int passes = oracle_lane_length(e) + 2 * oracle_levels(e) + 2;
     long double smallest = expl(e->u > 1e-10 ? -87 : -708);
     long double error = bent * e->u + s * passes * 6 * e->u + e->count * smallest;

@@ -106,7 +106,7 @@ OracleRange oracle_through(OracleRange r, long double (*f)(long double, long dou
     if (r.must_nan || r.loose)
         return r;
     long double a = f(r.low, parameter), b = f(r.high, parameter), m = f(r.middle, parameter);
-    bool exact = r.low == r.high && error == 0;
+    bool exact = r.low == r.high && (error == 0 || m == 0);
     OracleRange result = {.low = fminl(a, b), .high = fmaxl(a, b), .middle = m, .may_nan = r.may_nan};
     result.zero = exact && m == 0 ? (signbit(m) ? -1 : 1) : 0;
     if (isfinite(result.low))

@@ -56,9 +56,11 @@ static void rounded_spread(const RdxProblem *problem, const OracleElements *e, O
             ranges[1][i] = e->count == 1 ? oracle_exactly(part[i][0]) : oracle_anything();
     }
     OracleRange variance;
-    if (nan || !(degrees > 0)) {
+    if (nan || e->count == 0 || !(degrees > 0)) {
         variance = oracle_exactly(NAN);
-    } else if (special || 8 * reach * reach * e->count >= e->largest) {
+    } else if (special) {
+        variance = oracle_exactly(NAN); /* the mean is not finite */
+    } else if (8 * reach * reach * e->count >= e->largest) {
         variance = oracle_anything();
     } else if (constant) {
         variance = oracle_exactly(0);

@@ -100,8 +100,9 @@ static void wrong_in_gather(RdxTask *task, int strategy)
 static void writes_outside(RdxTask *task, int strategy)
 {
     (void)strategy;
-    if (task->extent[RDX_CASE_OUT].elements > 9)
-        task->buffer[RDX_CASE_OUT].storage_end[0] = 0;
+    const struct RdxCaseBuffer *out = &task->buffer[RDX_CASE_OUT];
+    if (task->extent[RDX_CASE_OUT].elements > 9 && out->storage_end < out->usable_end) /* no guard page there */
+        out->storage_end[0] = 0;
 }
 
 static void writes_input(RdxTask *task, int strategy)

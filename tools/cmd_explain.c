@@ -92,6 +92,10 @@ int cmd_explain(int argc, char **argv)
             return rdx_complain_usage("explain", "unknown option %s", argv[optind - 1]);
         }
     }
+    RdxDevice own;
+    if (!rdx_option_device(&own, device) && !rdx_explain_is_preset(device))
+        return rdx_complain_usage("explain", "%s is no device; there are cpu, cuda[:N] and the presets %s", device,
+                                  rdx_explain_presets());
     if (optind + 1 != argc)
         return rdx_complain_usage("explain", optind == argc ? "which CASE?" : "one CASE at a time");
     RdxCase c;

@@ -193,6 +193,8 @@ static void json_range(RdxJson *json, const char *key, const RdxArray *array, co
         rdx_json_null(json, key);
     else if (rdx_data_type(array->dtype)->kind >= RDX_DATA_FLOAT)
         rdx_json_real(json, key, rdx_data_load(array->dtype, at));
+    else if (array->dtype == RDX_BOOL)
+        rdx_json_bool(json, key, rdx_data_load_int(array->dtype, at) != 0);
     else if (array->dtype == RDX_U64)
         rdx_json_uint(json, key, (uint64_t)rdx_data_load_int(array->dtype, at));
     else

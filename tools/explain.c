@@ -6,7 +6,6 @@
 #include "../src/plan.h"
 #include "../src/plugin.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,14 @@ static const char *const presets[] = {"cpu", "h200", "a100", "t4"};
 const char *rdx_explain_presets(void)
 {
     return "cpu, h200, a100, t4";
+}
+
+bool rdx_explain_is_preset(const char *name)
+{
+    for (size_t i = 0; i < RDX_LENGTH(presets); i++)
+        if (strcmp(presets[i], name) == 0)
+            return true;
+    return false;
 }
 
 /* Reducing nothing where that has no value: the library refuses it when it plans. */
@@ -42,10 +49,7 @@ static RdxStatus situate(const RdxTask *task, RdxSpace *space, RdxRecipe *recipe
 
 RdxStatus rdx_explain_preset(const RdxTask *task, const char *preset, int format, char **text)
 {
-    const RdxDeviceInfo *device = NULL;
-    for (size_t i = 0; i < RDX_LENGTH(presets); i++)
-        if (strcmp(presets[i], preset) == 0)
-            device = rdx_device_preset(preset);
+    const RdxDeviceInfo *device = rdx_explain_is_preset(preset) ? rdx_device_preset(preset) : NULL;
     RDX_REQUIRE(device != NULL, RDX_ERR_DEVICE, "there is no preset \"%.40s\"; there are %s", preset,
                 rdx_explain_presets());
     RdxSpace *space = malloc(sizeof *space);

@@ -7,6 +7,7 @@
 
 /* The names of the presets, separated by ", ". */
 const char *rdx_explain_presets(void);
+bool rdx_explain_is_preset(const char *name);
 
 /* What the planner would do with the task (data may be NULL) on a preset, in the format of rdx_plan_explain.
    RDX_ERR_DEVICE for an unknown preset. *text is to be freed. */

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "../src/kernels/cpu/isa.h"
-#include "../src/plan/config.h"
+#include "../src/plan/cpu.h"
 #include "../tests/oracle.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKSPACE_MARGIN = 256, WORKSPACE_CANARY = 0xc3 };
+enum { WORKSPACE_MARGIN = 256, WORKSPACE_CANARY = 0xc3, THREAD_BYTES = 512 };
 
 /* What the hook is to choose, and what it saw. */
 typedef struct Wish {
@@ -143,9 +143,12 @@ static bool run_plan(Trial *trial, int index, int threads)
     trial->threads = task->problem.threads = threads;
     rdx_case_reset(task);
     RdxPlan *plan = NULL;
+    int64_t usual = rdx_cpu_thread_bytes;
+    rdx_cpu_thread_bytes = THREAD_BYTES; /* else nothing this small would ever be split */
     rdx_choose_hook(choose, &trial->wish);
     RdxStatus status = rdx_plan_create(&plan, &task->problem);
     rdx_choose_hook(NULL, NULL);
+    rdx_cpu_thread_bytes = usual;
     if (status != RDX_OK)
         return fail(trial, "rdx_plan_create: %s: %s", rdx_status_name(status), rdx_last_error());
     bool right = execute(trial, plan);
@@ -199,7 +202,7 @@ static bool run_cached(Trial *trial)
     return same_bytes(trial);
 }
 
-/* Every candidate with the best instruction set, and again with another one by turns. */
+/* Every candidate with the best instruction set, with one and two threads, and again with each other one. */
 static bool run_candidates(Trial *trial)
 {
     const char *isas[4];
@@ -209,14 +212,14 @@ static bool run_candidates(Trial *trial)
             for (int threads = 1; threads <= 1 + trial->options->threads; threads++)
                 if (!run_plan(trial, i, threads))
                     return false;
-    if (levels < 2)
-        return true;
-    trial->isa = isas[trial->task.c.seed % (uint64_t)(levels - 1)];
-    RdxStatus status = rdx_cpu_set_isa(trial->isa);
-    bool right = status == RDX_OK || fail(trial, "no level: %s", rdx_last_error());
-    for (int i = 0; i < trial->wish.count && right; i++)
-        if (trial->wish.applicable[i])
-            right = run_plan(trial, i, 1);
+    bool right = true;
+    for (int level = 0; level < levels - 1 && right; level++) {
+        trial->isa = isas[level];
+        right = rdx_cpu_set_isa(trial->isa) == RDX_OK || fail(trial, "no level: %s", rdx_last_error());
+        for (int i = 0; i < trial->wish.count && right; i++)
+            if (trial->wish.applicable[i])
+                right = run_plan(trial, i, 1);
+    }
     if (rdx_cpu_set_isa(NULL) != RDX_OK)
         right = false;
     if (right)

@@ -83,12 +83,13 @@ static int64_t pick_count(Dice *dice, int64_t lanes)
 
 static int64_t pick_kept(Dice *dice, int64_t count)
 {
-    int64_t room = 20000 / (count > 0 ? count : 1);
+    int64_t room = (chance(dice, 6) ? 300000 : 20000) / (count > 0 ? count : 1);
     if (room <= 1)
         return chance(dice, 60) ? 1 : 2 + below(dice, 2);
     int64_t kept = chance(dice, 30)   ? 1
                    : chance(dice, 50) ? 1 + below(dice, 12)
                    : chance(dice, 50) ? 60 + below(dice, 10)
+                   : chance(dice, 20) ? 1 + below(dice, 20000)
                                       : 1 + below(dice, 600);
     return kept < room ? kept : 1 + below(dice, room);
 }

@@ -17,7 +17,8 @@ static void put(Sink *sink, const char *format, ...)
     bool room = sink->length < sink->size;
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(room ? sink->buffer + sink->length : NULL, room ? sink->size - sink->length : 0, format, arguments);
+    int n =
+        vsnprintf(room ? sink->buffer + sink->length : NULL, room ? sink->size - sink->length : 0, format, arguments);
     va_end(arguments);
     sink->length += n > 0 ? (size_t)n : 0;
 }

@@ -10,20 +10,20 @@ enum { RESERVED_SHARED = 1024, REGISTER_UNIT = 8 };
 static const struct {
     double push, join;
 } algebra_costs[RDX_ALGEBRA_COUNT] = {
-    [RDX_ALGEBRA_SUM] = {1, 1},     [RDX_ALGEBRA_ISUM] = {1.5, 2},    [RDX_ALGEBRA_PROD] = {1, 1},
-    [RDX_ALGEBRA_CPROD] = {6, 6},   [RDX_ALGEBRA_CPRODN] = {10, 12},  [RDX_ALGEBRA_SUMN] = {3, 3},
-    [RDX_ALGEBRA_CSUMN] = {6, 5},   [RDX_ALGEBRA_SUMSQ] = {1, 1},     [RDX_ALGEBRA_CSUMSQ] = {2, 1},
-    [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},     [RDX_ALGEBRA_VARN] = {6, 20},
-    [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},     [RDX_ALGEBRA_LSEN] = {17, 28},
-    [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6},  [RDX_ALGEBRA_MAXARG] = {4, 9},
-    [RDX_ALGEBRA_MOMENTS] = {2, 4}, [RDX_ALGEBRA_AND] = {1, 1},       [RDX_ALGEBRA_OR] = {1, 1},
+    [RDX_ALGEBRA_SUM] = {1, 1},     [RDX_ALGEBRA_ISUM] = {1.5, 2},   [RDX_ALGEBRA_PROD] = {1, 1},
+    [RDX_ALGEBRA_CPROD] = {6, 6},   [RDX_ALGEBRA_CPRODN] = {10, 12}, [RDX_ALGEBRA_SUMN] = {3, 3},
+    [RDX_ALGEBRA_CSUMN] = {6, 5},   [RDX_ALGEBRA_SUMSQ] = {1, 1},    [RDX_ALGEBRA_CSUMSQ] = {2, 1},
+    [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},    [RDX_ALGEBRA_VARN] = {6, 20},
+    [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},    [RDX_ALGEBRA_LSEN] = {17, 28},
+    [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6}, [RDX_ALGEBRA_MAXARG] = {4, 9},
+    [RDX_ALGEBRA_MOMENTS] = {2, 4}, [RDX_ALGEBRA_AND] = {1, 1},      [RDX_ALGEBRA_OR] = {1, 1},
     [RDX_ALGEBRA_XOR] = {1, 1},
 };
 
 static const double map_costs[] = {
-    [RDX_MAP_NONE] = 0,    [RDX_MAP_OMIT] = 2,     [RDX_MAP_ABS] = 0.5,      [RDX_MAP_POW] = 60,     [RDX_MAP_KEY] = 1,
-    [RDX_MAP_KEY_ARG] = 2, [RDX_MAP_KEY_ABS] = 1,  [RDX_MAP_KEY_PAIR] = 2.5, [RDX_MAP_KEY_BOTH] = 3, [RDX_MAP_NONZERO] = 1,
-    [RDX_MAP_ZERO] = 1,
+    [RDX_MAP_NONE] = 0,     [RDX_MAP_OMIT] = 2,    [RDX_MAP_ABS] = 0.5,   [RDX_MAP_POW] = 60,
+    [RDX_MAP_KEY] = 1,      [RDX_MAP_KEY_ARG] = 2, [RDX_MAP_KEY_ABS] = 1, [RDX_MAP_KEY_PAIR] = 2.5,
+    [RDX_MAP_KEY_BOTH] = 3, [RDX_MAP_NONZERO] = 1, [RDX_MAP_ZERO] = 1,
 };
 
 static double work_weight(const RdxSituation *situation)
@@ -78,7 +78,8 @@ static int resident_blocks(const RdxDeviceInfo *device, const RdxConfig *config)
     int64_t blocks = rdx_min(device->blocks_per_unit, device->threads_per_unit / threads);
     blocks = rdx_min(blocks, device->registers_per_unit / registers);
     if (config->shared_bytes > 0)
-        blocks = rdx_min(blocks, (device->shared_per_unit + RESERVED_SHARED) / (config->shared_bytes + RESERVED_SHARED));
+        blocks =
+            rdx_min(blocks, (device->shared_per_unit + RESERVED_SHARED) / (config->shared_bytes + RESERVED_SHARED));
     return (int)rdx_max(blocks, 1);
 }
 
@@ -197,7 +198,8 @@ double rdx_cost_time(const RdxSituation *situation, RdxConfig *config, const Rdx
     config->bytes = demand->read + demand->written;
     if (config->items == 0)
         return device->launch_us;
-    double partial_bytes = (double)(config->workspace_bytes > RDX_WORKSPACE_HEAD ? config->workspace_bytes - RDX_WORKSPACE_HEAD : 0);
+    double partial_bytes =
+        (double)(config->workspace_bytes > RDX_WORKSPACE_HEAD ? config->workspace_bytes - RDX_WORKSPACE_HEAD : 0);
     bool apart = config->finishing == RDX_FINISHING_LAUNCH; /* results are written after all has been read */
     double traffic = demand->read + ((apart ? 0 : demand->written) + partial_bytes) * table->write_weight;
     double memory = memory_us(situation, config, traffic, demand->block_flight);

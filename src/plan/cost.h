@@ -12,7 +12,8 @@
 typedef struct RdxCostTable {
     const char *name;
     int compute;
-    double busy_bytes, unit_bandwidth, latency_us, ramp_us, start_us, finish_us, clock, issue_lanes, f64_weight, write_weight;
+    double busy_bytes, unit_bandwidth, latency_us, ramp_us, start_us, finish_us, clock, issue_lanes, f64_weight,
+        write_weight;
     bool async;
 } RdxCostTable;
 

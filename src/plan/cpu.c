@@ -2,6 +2,8 @@
    off a run of the bench on one machine (Zen 5, two cores): see the comment beside it. */
 #include "cpu.h"
 
+int64_t rdx_cpu_thread_bytes = 131072;
+
 int64_t rdx_cpu_inner_extent(const RdxSpace *space)
 {
     return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
@@ -23,7 +25,7 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     int64_t extent = rdx_cpu_inner_extent(space);
     int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
     int64_t chunks = rdx_max(rdx_div_up(space->reduce_count, rdx_recipe_chunk(situation->recipe)), 1);
-    double worth = input_bytes(space) / RDX_CPU_THREAD_BYTES;
+    double worth = input_bytes(space) / (double)rdx_cpu_thread_bytes;
     int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
     config->split = 1;
     config->part_chunks = rdx_pow2_ceil(chunks);

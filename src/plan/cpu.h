@@ -4,8 +4,9 @@
 
 #include "scratch.h"
 
-/* Bytes of input that a thread must have before it is worth waking: 128 KiB, about 5 us of reading; waking costs 2 to 5. */
-enum { RDX_CPU_THREAD_BYTES = 131072 };
+/* Bytes of input that a thread must have before it is worth waking: 128 KiB, about 5 us of reading; waking costs 2 to 5.
+   Tests lower it, so that small tensors are split too. */
+extern int64_t rdx_cpu_thread_bytes;
 
 /* Sets threads, split and part_chunks for blocks of config->outputs_per_block outputs, then grid and memory sizes.
    can_split: whether the strategy takes a part of the reduced range. */

@@ -1,7 +1,7 @@
 /* The parts of block geometry that rows and columns share: cutting an output into parts, workspace, traffic, registers. */
 #include "geometry.h"
 
-enum { BASE_REGISTERS = 40, MOST_REGISTERS = 255, SLICE_BYTES = 16384, SECTOR = 32, LEAST_PARTIAL_BYTES = 4 << 20 };
+enum { BASE_REGISTERS = 40, SLICE_BYTES = 16384, SECTOR = 32, LEAST_PARTIAL_BYTES = 4 << 20 };
 
 int64_t rdx_whole_part(const RdxLayout *layout)
 {
@@ -18,8 +18,8 @@ int rdx_register_budget(const RdxSituation *situation, int loads, int vector_byt
         words += recipe->planes * rdx_work_size((RdxWork)recipe->work) / 4;
     if (recipe->exact) /* any order will do: dp4a and packed compares need no accumulator per element */
         elements = rdx_min(elements, 4);
-    int64_t registers = BASE_REGISTERS + (int64_t)loads * vector_bytes / 4 + elements * words;
-    return (int)rdx_min(rdx_round_up(registers, 8), MOST_REGISTERS);
+    int64_t registers = BASE_REGISTERS + (int64_t)loads * rdx_max(vector_bytes, 4) / 4 + elements * words;
+    return (int)rdx_min(rdx_round_up(registers, 8), RDX_MOST_REGISTERS);
 }
 
 static int64_t partial_limit(const RdxLayout *layout)
@@ -39,14 +39,14 @@ bool rdx_cut(const RdxLayout *layout, const RdxTrial *trial, int64_t groups, int
     config->finishing = RDX_FINISHING_NONE;
     config->workspace_bytes = config->finish_grid = 0;
     int64_t parts = config->split * config->residues;
-    if (parts > 1 || trial->spread) {
+    if (groups > 0 && (parts > 1 || trial->spread)) {
         double partial = (double)parts * (double)groups * (double)group_outputs * layout->state_bytes;
         if (groups > RDX_COUNTERS || parts > INT32_MAX / groups || partial > (double)partial_limit(layout))
             return false;
         config->workspace_bytes = RDX_WORKSPACE_HEAD + parts * groups * group_outputs * layout->state_bytes;
         config->finishing = RDX_FINISHING_LAST_BLOCK;
     }
-    if (trial->spread) {
+    if (groups > 0 && trial->spread) {
         double group_bytes = layout->written / (double)groups;
         int64_t slices = rdx_max((int64_t)(group_bytes < 1e15 ? group_bytes : 1e15) / SLICE_BYTES, 1);
         config->finishing = RDX_FINISHING_LAUNCH;
@@ -64,7 +64,8 @@ int64_t rdx_copy_slices(const RdxSituation *situation, const RdxLayout *layout, 
     return situation->space->copy_count > 1 ? rdx_max(rdx_min(idle, useful), 1) : 1;
 }
 
-void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand)
+void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                        RdxDemand *demand)
 {
     double elements = (double)layout->count * (double)layout->outputs;
     double repeats = config->slices > 1 ? (double)config->slices : 1;
@@ -85,10 +86,14 @@ void rdx_keep_cheaper(RdxConfig *best, const RdxConfig *trial)
         *best = *trial;
 }
 
-double rdx_strided_wavefronts(double elements, int size, int64_t stride)
+double rdx_strided_wavefronts(double loads, int64_t bytes, int64_t stride, int64_t extent)
 {
-    double lines = stride >= 128 ? 32 : (double)stride * 32 / 128;
-    double least = (double)size * 32 / 128;
-    lines = lines < least ? least : lines;
-    return elements / 32 * (lines < 1 ? 1 : lines);
+    double together = extent < 32 ? (double)rdx_max(extent, 1) : 32, pieces = 32 / together;
+    double lines = stride >= 128 ? together : together * (double)rdx_max(stride, bytes) / 128;
+    if (pieces > 1) /* a piece starts anywhere in a line */
+        lines = pieces * (lines + 0.75);
+    lines = lines > 32 ? 32 : lines;
+    double least = 32 * (double)bytes / 128;
+    lines = stride > 0 && lines < least ? least : lines;
+    return loads / 32 * (lines < 1 ? 1 : lines);
 }

@@ -9,7 +9,7 @@
 
 #include "cost.h"
 
-enum { RDX_BLOCK_THREADS = 256, RDX_COUNTERS = RDX_WORKSPACE_HEAD / 4 };
+enum { RDX_BLOCK_THREADS = 256, RDX_MOST_REGISTERS = 255, RDX_COUNTERS = RDX_WORKSPACE_HEAD / 4 };
 
 /* One trial: what the strategy fixes before the shape is worked out. */
 typedef struct RdxTrial {
@@ -29,12 +29,16 @@ int64_t rdx_whole_part(const RdxLayout *layout);
 int rdx_row_vector(const RdxLayout *layout, int form);
 
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config);
-void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand);
-void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config);
-void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand);
+void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                     RdxDemand *demand);
+void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
+                       RdxConfig *config);
+void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                        RdxDemand *demand);
 
 /* What every form has in common: traffic, slices, index width; the caller adds instructions and accesses. */
-void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand);
+void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                        RdxDemand *demand);
 
 /* Registers of a thread that holds `loads` loads and the states of `elements` lanes side by side. */
 int rdx_register_budget(const RdxSituation *situation, int loads, int vector_bytes, int64_t elements);
@@ -49,7 +53,7 @@ int64_t rdx_copy_slices(const RdxSituation *situation, const RdxLayout *layout, 
 /* Keeps the cheaper of two configurations of one strategy; a `best` of items < 0 holds none yet, a `trial` of items < 0 does not fit the device. */
 void rdx_keep_cheaper(RdxConfig *best, const RdxConfig *trial);
 
-/* Wavefronts of `elements` loads of one element each, neighbours `stride` bytes apart. */
-double rdx_strided_wavefronts(double elements, int size, int64_t stride);
+/* Wavefronts of `loads` loads of `bytes` each: neighbours lie `stride` bytes apart, `extent` of them before the next jump. */
+double rdx_strided_wavefronts(double loads, int64_t bytes, int64_t stride, int64_t extent);
 
 #endif

@@ -15,8 +15,9 @@ static int column_vector(const RdxSituation *situation, const RdxLayout *layout,
 {
     if (form == RDX_FORM_GATHER)
         return (int)rdx_min(layout->size, layout->column_align);
-    int64_t vector = form == RDX_FORM_FEW_COLUMNS || form == RDX_FORM_SLABS ? 16 : rdx_max(layout->column_align, 1);
-    if (form == RDX_FORM_COLUMNS && (layout->size == 1 || (layout->size == 2 && rdx_recipe_state_bytes(situation->recipe) > 4)))
+    int64_t vector = form == RDX_FORM_COLUMNS ? layout->column_align : 16;
+    bool in_registers = form == RDX_FORM_COLUMNS || form == RDX_FORM_SHIFTED_COLUMNS;
+    if (in_registers && (layout->size == 1 || (layout->size == 2 && rdx_recipe_state_bytes(situation->recipe) > 4)))
         vector = rdx_min(vector, 8);
     return (int)vector;
 }
@@ -38,10 +39,10 @@ static void shape_few_columns(const RdxSituation *situation, const RdxLayout *la
     config->block_x = 32 * (int)layout->columns;
     config->block_y = 1;
     config->lanes_per_output = layout->lanes;
-    config->loads = LINES;
+    config->loads = (int)rdx_max(rdx_min(rdx_div_up(layout->count, layout->lanes), LINES), 1);
     int64_t levels = log2_of(trial->part_chunks) + 1;
     config->shared_bytes = (layout->lanes + levels) * layout->columns * layout->state_bytes;
-    config->registers = rdx_register_budget(situation, LINES, 16, rdx_max(16 / layout->size, 1));
+    config->registers = rdx_register_budget(situation, config->loads, 16, rdx_max(16 / layout->size, 1));
     while (config->registers * config->block_x > situation->device->registers_per_unit && config->loads > 1) {
         config->loads /= 2;
         config->registers = rdx_register_budget(situation, config->loads, 16, rdx_max(16 / layout->size, 1));
@@ -67,8 +68,8 @@ static int64_t shape_slabs(const RdxSituation *situation, const RdxLayout *layou
     return outputs;
 }
 
-static void shape_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config,
-                          int64_t elements)
+static void shape_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
+                          RdxConfig *config, int64_t elements)
 {
     config->block_x = trial->outputs;
     config->block_y = (int)rdx_min(RDX_BLOCK_THREADS / trial->outputs, rdx_pow2_ceil(rdx_max(layout->count, 1)));
@@ -79,7 +80,9 @@ static void shape_columns(const RdxSituation *situation, const RdxLayout *layout
     config->part_chunks = trial->part_chunks;
     config->residues = trial->residues;
     config->shared_bytes = columns_shared(layout, config, elements * config->block_x);
-    config->registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
+    int shifting = trial->form == RDX_FORM_SHIFTED_COLUMNS ? 16 : 0;
+    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements) + shifting;
+    config->registers = (int)rdx_min(registers, RDX_MOST_REGISTERS);
 }
 
 void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
@@ -138,16 +141,22 @@ void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, 
     } else {
         demand->instructions = count / elements * (4 + elements * push) + count / lines * (join + 3 * words);
     }
+    if (config->variant == RDX_FORM_SHIFTED_COLUMNS) {
+        demand->instructions += count / elements * 10;
+        demand->wavefronts += bytes / 128;
+    }
+    if (config->variant == RDX_FORM_FEW_COLUMNS) /* a barrier for each level of the halving */
+        demand->instructions += (double)config->items * config->block_x * 60;
     demand->instructions += outputs * (double)config->split * config->residues * 60;
     if (config->variant == RDX_FORM_GATHER) {
         demand->instructions += count * 6;
-        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride);
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride, layout->columns);
         each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
     }
     /* Vectors that hang over the last column, or threads beyond it, keep nothing in flight. */
     double used = (double)layout->columns / ((double)rdx_div_up(layout->columns, config->block_x * (int64_t)elements) *
                                              (double)config->block_x * elements);
-    if (config->variant == RDX_FORM_FEW_COLUMNS)
+    if (config->variant == RDX_FORM_FEW_COLUMNS || config->variant == RDX_FORM_SLABS)
         used = 1;
     demand->read *= narrowness(layout, config, elements);
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each * (used < 1 ? used : 1);

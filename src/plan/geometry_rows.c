@@ -2,7 +2,7 @@
    lanes spread over several warps. 16 loads of 16 bytes in flight a thread is a chunk a warp. */
 #include "geometry.h"
 
-enum { WARP = 32, LINES = 16, PIECES_BYTES = 24576, PIECES_OUTPUTS = 32 };
+enum { WARP = 32, LINES = 16, PIECES_BYTES = 24576, PIECES_OUTPUTS = 32, PIECES_WARPS = 8, PIECES_REGISTERS = 128 };
 
 int rdx_row_vector(const RdxLayout *layout, int form)
 {
@@ -21,6 +21,9 @@ int rdx_row_vector(const RdxLayout *layout, int form)
 static int64_t stage_pieces(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
 {
     int64_t outputs = rdx_min(rdx_pow2_floor(layout->columns), PIECES_OUTPUTS);
+    while (outputs > PIECES_WARPS &&
+           rdx_register_budget(situation, 2, 16, outputs / PIECES_WARPS * layout->lanes / WARP) > PIECES_REGISTERS)
+        outputs /= 2;
     int64_t slab = outputs * layout->run * layout->size;
     int64_t stage = rdx_max(PIECES_BYTES / slab, 1) * slab;
     config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
@@ -69,13 +72,14 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     if (trial->form == RDX_FORM_PIECES) {
         outputs = stage_pieces(situation, layout, config);
         config->block_x = WARP;
-        config->block_y = RDX_BLOCK_THREADS / WARP;
+        config->block_y = PIECES_WARPS;
         config->lanes_per_output = WARP;
         config->loads = (int)rdx_max(config->tile_bytes / (RDX_BLOCK_THREADS * 16), 1);
-        lane_accumulators = rdx_max(outputs / config->block_y, 1) * layout->lanes / WARP;
+        lane_accumulators = rdx_max(outputs / config->block_y, 1) * rdx_max(layout->lanes / WARP, 1);
     }
-    config->registers = rdx_register_budget(situation, config->stages ? 2 : config->loads, config->vector_bytes,
-                                            lane_accumulators) + form_registers(trial->form);
+    int registers =
+        rdx_register_budget(situation, config->stages ? 2 : config->loads, config->vector_bytes, lane_accumulators);
+    config->registers = (int)rdx_min(registers + form_registers(trial->form), RDX_MOST_REGISTERS);
     config->index_bits = rdx_layout_index_bits(situation);
     int64_t groups = rdx_div_up(layout->outputs, outputs);
     if (trial->form == RDX_FORM_PIECES) /* channels of different outer indices are not neighbours */
@@ -115,7 +119,8 @@ void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, con
     double count = (double)layout->count * outputs, elements = (double)rdx_max(config->vector_bytes / layout->size, 1);
     double join = rdx_cost_join(situation) + 2.0 * layout->state_bytes / 4;
     double vectors = count / elements;
-    demand->instructions = vectors * (3 + form_instructions(config->variant, elements) + elements * rdx_cost_push(situation));
+    demand->instructions =
+        vectors * (3 + form_instructions(config->variant, elements) + elements * rdx_cost_push(situation));
     double lanes = (double)rdx_min(layout->lanes, rdx_max(layout->count, 1));
     double held = lanes / elements < 32 ? lanes / elements : 32;
     demand->instructions += (double)rdx_max(layout->chunks, 1) * outputs * held * (elements - 1 + 5) * join;
@@ -126,7 +131,7 @@ void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, con
     if (config->variant == RDX_FORM_PIECES)
         demand->wavefronts = bytes / 64 + count / 32;
     if (config->variant == RDX_FORM_GATHER) {
-        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride);
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride, layout->fast_extent);
         each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
     }
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each;

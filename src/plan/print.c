@@ -28,7 +28,8 @@ static void put(Sink *sink, const char *format, ...)
     bool room = sink->length < sink->size;
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(room ? sink->buffer + sink->length : NULL, room ? sink->size - sink->length : 0, format, arguments);
+    int n =
+        vsnprintf(room ? sink->buffer + sink->length : NULL, room ? sink->size - sink->length : 0, format, arguments);
     va_end(arguments);
     sink->length += n > 0 ? (size_t)n : 0;
 }
@@ -131,7 +132,8 @@ static int cpu_fields(const RdxConfig *c, Field *f)
     f[n++] = (Field){"items", "", c->grid == 1 ? " work item" : " work items", c->grid, -1};
     f[n++] = (Field){"outputs_per_item", "", " outputs an item", c->outputs_per_block, 1};
     f[n++] = (Field){"split", "split ", "", c->split, 1};
-    f[n++] = (Field){"part_chunks", "parts of ", c->part_chunks == 1 ? " chunk" : " chunks", c->part_chunks, c->split > 1 ? -1 : c->part_chunks};
+    f[n++] = (Field){"part_chunks", "parts of ", c->part_chunks == 1 ? " chunk" : " chunks", c->part_chunks,
+                     c->split > 1 ? -1 : c->part_chunks};
     f[n++] = (Field){"variant", "variant ", "", c->variant, 0};
     f[n++] = (Field){"scratch_bytes", "scratch ", " bytes a thread", c->scratch_bytes, 0};
     f[n++] = (Field){"workspace_bytes", "workspace ", " bytes", c->workspace_bytes, 0};
@@ -161,10 +163,12 @@ static void text_choice(Sink *sink, const RdxSituation *situation, const RdxConf
     Field fields[MOST_FIELDS];
     int count = fields_of(config, fields);
     const char *variant = variant_of(config);
-    put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "", variant ? variant : "");
+    put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
+        variant ? variant : "");
     for (int i = 0, shown = 0; i < count; i++)
         if (fields[i].before && fields[i].value != fields[i].silent)
-            put(sink, "%s%s%lld%s", shown++ ? ", " : " ", fields[i].before, (long long)fields[i].value, fields[i].after);
+            put(sink, "%s%s%lld%s", shown++ ? ", " : " ", fields[i].before, (long long)fields[i].value,
+                fields[i].after);
     if (config->finishing == RDX_FINISHING_LAST_BLOCK)
         put(sink, ", the last block finishes");
     put(sink, "\n  predicted  ");
@@ -222,7 +226,8 @@ static void sexpr_dims(Sink *sink, const char *name, const RdxDim *dims, int ran
     put(sink, ")");
 }
 
-static void print_sexpr(Sink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count, int chosen)
+static void print_sexpr(Sink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
+                        int chosen)
 {
     const RdxSpace *space = situation->space;
     put(sink, "(plan (%s %s %s) (device ", rdx_ops[situation->recipe->op].name, rdx_types[situation->recipe->in].name,
@@ -314,7 +319,8 @@ static void print_json(Sink *sink, const RdxSituation *situation, const RdxCandi
     json_dims(sink, "keep", space->keep, space->keep_rank);
     json_dims(sink, "reduce", space->reduce, space->reduce_rank);
     json_dims(sink, "copy", space->copy, space->copy_rank);
-    put(sink, ", \"choice\": \"%s\"", chosen >= 0 ? rdx_strategies[candidates[chosen].config.strategy].name : "reference");
+    put(sink, ", \"choice\": \"%s\"",
+        chosen >= 0 ? rdx_strategies[candidates[chosen].config.strategy].name : "reference");
     put(sink, ", \"candidates\": [");
     for (int i = 0; i < count; i++) {
         put(sink, "%s{\"strategy\": \"%s\"", i ? ", " : "", rdx_strategies[candidates[i].config.strategy].name);

@@ -24,8 +24,12 @@ static void try_shape(const RdxSituation *situation, const RdxLayout *layout, in
                       const RdxConfig *start, RdxConfig *best)
 {
     int64_t slices = rdx_copy_slices(situation, layout, rdx_div_up(layout->outputs, outputs));
-    RdxTrial trial = {.form = (int)rdx_layout_row_form(layout), .outputs = outputs, .warps = warps, .residues = 1,
-                      .part_chunks = rdx_whole_part(layout), .slices = 1};
+    RdxTrial trial = {.form = (int)rdx_layout_row_form(layout),
+                      .outputs = outputs,
+                      .warps = warps,
+                      .residues = 1,
+                      .part_chunks = rdx_whole_part(layout),
+                      .slices = 1};
     for (int cut = 0; cut <= (slices > 1); cut++) {
         RdxConfig shaped = *start;
         trial.slices = cut ? slices : 1;

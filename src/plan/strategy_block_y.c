@@ -2,6 +2,7 @@
    kept axis holds the smallest stride.
 
    columns      a warp takes one lane of its columns, 16 loads of 16 bytes a thread; block y are residue classes j mod block y
+   shifted_columns  the same where rows of columns are not aligned to 16 bytes
    few_columns  2 to 32 packed columns and nothing between the rows: the flat stream, 32 C threads
    slabs        little kept inside a middle axis: whole slabs staged, thread = (lane residue, column)
    gather       kept neighbours that are not packed */
@@ -25,10 +26,11 @@ const char *rdx_plan_block_y_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-static void try_form(const RdxSituation *situation, const RdxLayout *layout, int form, int width, const RdxConfig *start,
-                     RdxConfig *best)
+static void try_form(const RdxSituation *situation, const RdxLayout *layout, int form, int width,
+                     const RdxConfig *start, RdxConfig *best)
 {
-    RdxTrial trial = {.form = form, .outputs = width, .residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
+    RdxTrial trial = {
+        .form = form, .outputs = width, .residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
     RdxConfig shaped = *start;
     rdx_columns_shape(situation, layout, &trial, &shaped);
     if (shaped.items >= 0)
@@ -44,8 +46,11 @@ void rdx_plan_block_y_configure(const RdxSituation *situation, RdxConfig *config
     RdxConfig best = *config;
     best.items = -1;
     RdxForm form = rdx_layout_column_form(&layout);
-    for (int width = 32; width >= 1; width /= 2)
+    for (int width = 32; width >= 1; width /= 2) {
         try_form(situation, &layout, form, width, config, &best);
+        if (rdx_layout_shifts_columns(&layout))
+            try_form(situation, &layout, RDX_FORM_SHIFTED_COLUMNS, width, config, &best);
+    }
     if (layout.flat && layout.columns <= MOST_FEW_COLUMNS && layout.count > layout.lanes)
         try_form(situation, &layout, RDX_FORM_FEW_COLUMNS, 1, config, &best);
     if (layout.packed && layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES &&

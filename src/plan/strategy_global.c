@@ -14,13 +14,6 @@ const char *rdx_plan_global_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-static void keep_if_cheaper(const RdxSituation *situation, RdxConfig *shaped, RdxConfig *best)
-{
-    if (shaped->items >= 0)
-        shaped->cost_us = rdx_plan_global_cost(situation, shaped);
-    rdx_keep_cheaper(best, shaped);
-}
-
 /* Warps that share a part: one per chunk, all of them where there are fewer chunks. */
 static void try_rows(const RdxSituation *situation, const RdxLayout *layout, RdxTrial *trial, const RdxConfig *start,
                      RdxConfig *best)
@@ -31,29 +24,37 @@ static void try_rows(const RdxSituation *situation, const RdxLayout *layout, Rdx
     trial->warps = WARPS;
     trial->residues = 1;
     rdx_rows_shape(situation, layout, trial, &shaped);
-    keep_if_cheaper(situation, &shaped, best);
+    if (shaped.items >= 0)
+        shaped.cost_us = rdx_plan_global_cost(situation, &shaped);
+    rdx_keep_cheaper(best, &shaped);
+}
+
+static void try_form(const RdxSituation *situation, const RdxLayout *layout, int form, RdxTrial *trial,
+                     const RdxConfig *start, RdxConfig *best)
+{
+    trial->form = form;
+    int64_t most = trial->part_chunks == 1 && form != RDX_FORM_FEW_COLUMNS ? MOST_RESIDUES : 1;
+    most = rdx_min(most, rdx_pow2_floor(rdx_max(rdx_min(layout->count, layout->lanes), 1)));
+    for (trial->residues = 1; trial->residues <= most; trial->residues *= 2) {
+        RdxConfig shaped = *start;
+        rdx_columns_shape(situation, layout, trial, &shaped);
+        if (shaped.items >= 0)
+            shaped.cost_us = rdx_plan_global_cost(situation, &shaped);
+        rdx_keep_cheaper(best, &shaped);
+    }
 }
 
 static void try_columns(const RdxSituation *situation, const RdxLayout *layout, RdxTrial *trial, const RdxConfig *start,
                         RdxConfig *best)
 {
-    trial->form = (int)rdx_layout_column_form(layout);
+    int form = (int)rdx_layout_column_form(layout);
     for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2) {
-        int64_t most = trial->part_chunks == 1 || layout->chunks <= 1 ? MOST_RESIDUES : 1;
-        most = rdx_min(most, rdx_pow2_floor(rdx_max(rdx_min(layout->count, layout->lanes), 1)));
-        for (trial->residues = 1; trial->residues <= most; trial->residues *= 2) {
-            RdxConfig shaped = *start;
-            rdx_columns_shape(situation, layout, trial, &shaped);
-            keep_if_cheaper(situation, &shaped, best);
-        }
+        try_form(situation, layout, form, trial, start, best);
+        if (rdx_layout_shifts_columns(layout))
+            try_form(situation, layout, RDX_FORM_SHIFTED_COLUMNS, trial, start, best);
     }
-    if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes) {
-        RdxConfig shaped = *start;
-        trial->form = RDX_FORM_FEW_COLUMNS;
-        trial->residues = 1;
-        rdx_columns_shape(situation, layout, trial, &shaped);
-        keep_if_cheaper(situation, &shaped, best);
-    }
+    if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes)
+        try_form(situation, layout, RDX_FORM_FEW_COLUMNS, trial, start, best);
 }
 
 void rdx_plan_global_configure(const RdxSituation *situation, RdxConfig *config)

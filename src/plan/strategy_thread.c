@@ -2,13 +2,21 @@
    and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states.
 
    registers  kept neighbours are packed: a thread owns 16 bytes of columns and has all rows in flight, at most 16 loads
+   shifted_columns  the same where rows of columns start anywhere
    rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
    tile       outputs lie in dense slabs of at most 16 KiB: staged in shared memory by 16-byte copies, then a thread each
    gather     anything else; also the empty reduction, which reads nothing */
 #include "geometry.h"
 #include "strategies.h"
 
-enum { TILE_BYTES = 24576, ROW_BYTES = 64, ROW_LOADS = 8, REGISTER_BYTES = 256, LARGEST_SLAB_BYTES = 16384 };
+enum {
+    TILE_BYTES = 24576,
+    ROW_BYTES = 64,
+    FLIGHT_LOADS = 8,
+    REGISTER_BYTES = 256,
+    LARGEST_SLAB_BYTES = 16384,
+    MOST_OUTPUTS = 16384
+};
 
 const char *rdx_plan_thread_applicable(const RdxSituation *situation)
 {
@@ -18,7 +26,8 @@ const char *rdx_plan_thread_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand)
+static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                      RdxDemand *demand)
 {
     rdx_demand_traffic(situation, layout, config, demand);
     double outputs = (double)layout->outputs * (double)config->slices, count = (double)layout->count * outputs;
@@ -27,19 +36,19 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
     demand->instructions = count * lane + outputs * 20;
     switch (config->variant) {
     case RDX_FORM_REGISTERS:
-        demand->instructions += bytes / config->vector_bytes * 3;
-        demand->wavefronts = bytes / 128;
+    case RDX_FORM_SHIFTED_COLUMNS:
+        demand->instructions += bytes / config->vector_bytes * (config->variant == RDX_FORM_REGISTERS ? 3 : 12);
+        demand->wavefronts =
+            rdx_strided_wavefronts(bytes / config->vector_bytes, config->vector_bytes, config->vector_bytes,
+                                   layout->columns * layout->size / config->vector_bytes);
         demand->block_flight = threads * config->loads * config->vector_bytes;
         break;
-    case RDX_FORM_ROWS: {
-        double pitch = (double)situation->space->keep[situation->space->keep_rank - 1].in;
-        double lines = pitch < 128 ? pitch / 4 : 32; /* of 128 bytes, for a warp's load */
-        double least = config->vector_bytes / 4.0;
+    case RDX_FORM_ROWS:
         demand->instructions += bytes / config->vector_bytes * 3;
-        demand->wavefronts = bytes / config->vector_bytes / 32 * (lines > least ? lines : least);
+        demand->wavefronts = rdx_strided_wavefronts(bytes / config->vector_bytes, config->vector_bytes,
+                                                    layout->keep_stride, layout->columns);
         demand->block_flight = threads * config->loads * config->vector_bytes;
         break;
-    }
     case RDX_FORM_TILE: {
         /* A row that starts at any element is read from shared memory one word at a time. */
         bool whole = layout->slab_outputs == 1 && layout->slab_bytes % 16 == 0 && layout->run == layout->count;
@@ -50,7 +59,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
     }
     default:
         demand->instructions += count * 8;
-        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, situation->space->keep_rank ? situation->space->keep[situation->space->keep_rank - 1].in : 0);
+        demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->keep_stride, layout->columns);
         demand->block_flight = threads * config->loads * (double)rdx_max(layout->size, 1);
     }
 }
@@ -71,21 +80,28 @@ static int threads_for(const RdxSituation *situation, int64_t items)
     return threads;
 }
 
-static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, int form, RdxConfig *config)
 {
-    int64_t vector = rdx_max(rdx_min(layout->column_align, 16), 1);
+    int64_t vector = form == RDX_FORM_REGISTERS ? rdx_max(layout->column_align, 1) : 16;
     while (vector > layout->size && layout->count * vector > REGISTER_BYTES)
         vector /= 2;
     int64_t elements = rdx_max(vector / layout->size, 1);
     int64_t vectors = layout->outputs / layout->columns * rdx_div_up(layout->columns, elements);
-    config->variant = RDX_FORM_REGISTERS;
+    config->variant = form;
     config->vector_bytes = (int)vector;
-    config->loads = (int)rdx_max(rdx_min(layout->count, rdx_max(REGISTER_BYTES / vector, 1)), 1);
     config->block_x = threads_for(situation, vectors);
     config->block_y = 1;
-    config->registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
+    int64_t each =
+        rdx_max(FLIGHT_LOADS / layout->count, 1); /* vectors of a thread: few rows alone are little in flight */
+    while (each > 1 && vectors / (each * config->block_x) < 2 * situation->device->units)
+        each /= 2;
+    config->loads = (int)(layout->count * each);
+    int shifting = form == RDX_FORM_SHIFTED_COLUMNS ? 16 : 0;
+    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements) + shifting;
+    config->registers = (int)rdx_min(registers, RDX_MOST_REGISTERS);
     RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
-    rdx_cut(layout, &trial, rdx_div_up(vectors, config->block_x), elements * config->block_x, config);
+    int64_t block_vectors = each * config->block_x;
+    rdx_cut(layout, &trial, rdx_div_up(vectors, block_vectors), elements * block_vectors, config);
     occupy(situation, layout, config);
 }
 
@@ -97,7 +113,7 @@ static void shape_rows(const RdxSituation *situation, const RdxLayout *layout, R
     config->vector_bytes = (int)vector;
     config->block_x = threads_for(situation, layout->outputs);
     config->block_y = 1;
-    int64_t rows = rdx_max(ROW_LOADS / each, 1);
+    int64_t rows = rdx_max(FLIGHT_LOADS / each, 1);
     while (rows > 1 && layout->outputs / (rows * config->block_x) < 2 * situation->device->units)
         rows /= 2;
     config->loads = (int)(rows * each);
@@ -109,8 +125,8 @@ static void shape_rows(const RdxSituation *situation, const RdxLayout *layout, R
 
 static void shape_tile(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
 {
-    int64_t slabs = rdx_max(TILE_BYTES / layout->slab_bytes, 1);
-    int64_t most = rdx_max(RDX_BLOCK_THREADS * 4 / layout->slab_outputs, 1);
+    int64_t slabs = rdx_max(TILE_BYTES / (layout->slab_bytes + (layout->dense ? 0 : 16)), 1);
+    int64_t most = rdx_max(MOST_OUTPUTS / layout->slab_outputs, 1);
     slabs = rdx_min(rdx_min(slabs, most), rdx_max(layout->slabs / situation->device->units, 1));
     if (slabs > 32)
         slabs = slabs / 32 * 32;
@@ -151,12 +167,14 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
     config->threads = 0;
     RdxConfig best = *config, trial = *config;
     best.items = -1;
-    shape_gather(situation, &layout, rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
+    shape_gather(situation, &layout, rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)),
+                 &trial);
     trial.cost_us = rdx_plan_thread_cost(situation, &trial);
     rdx_keep_cheaper(&best, &trial);
-    if (layout.packed && layout.count > 0) {
+    bool in_registers = layout.packed && layout.count > 0 && layout.count * rdx_max(layout.size, 4) <= REGISTER_BYTES;
+    for (int shifted = 0; in_registers && shifted <= rdx_layout_shifts_columns(&layout); shifted++) {
         trial = *config;
-        shape_registers(situation, &layout, &trial);
+        shape_registers(situation, &layout, shifted ? RDX_FORM_SHIFTED_COLUMNS : RDX_FORM_REGISTERS, &trial);
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }

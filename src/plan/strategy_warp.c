@@ -26,7 +26,8 @@ const char *rdx_plan_warp_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config, RdxDemand *demand)
+static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                      RdxDemand *demand)
 {
     rdx_demand_traffic(situation, layout, config, demand);
     double outputs = (double)layout->outputs * (double)config->slices, count = (double)layout->count * outputs;
@@ -35,9 +36,11 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
     double held = config->lanes_per_output, vectors = bytes / config->vector_bytes;
     /* Lanes of a row beyond its vectors issue all the same. */
     double per_row = (double)layout->count * layout->size / config->vector_bytes;
-    double rounds = (double)rdx_div_up(rdx_div_up(layout->count * layout->size, config->vector_bytes), config->lanes_per_output);
+    double rounds =
+        (double)rdx_div_up(rdx_div_up(layout->count * layout->size, config->vector_bytes), config->lanes_per_output);
     double idle = per_row < rounds * held ? rounds * held / per_row : 1;
-    demand->instructions = vectors * idle * (3 + elements * rdx_cost_push(situation)) + outputs * held * (elements - 1 + 5) * join;
+    demand->instructions =
+        vectors * idle * (3 + elements * rdx_cost_push(situation)) + outputs * held * (elements - 1 + 5) * join;
     demand->wavefronts = bytes / 128;
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * config->vector_bytes;
     if (config->variant == RDX_FORM_SHIFTED)

@@ -42,20 +42,24 @@ static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width)
     int64_t size = mapped ? mapped_size(recipe) : converted_size(recipe);
     for (int k = 0; k < fold->lines; k++)
         fold->line[k] = (mapped ? mapped_to : converted) + k * width * size;
+    fold->stride = width * size;
     fold->plane = mapped ? to_plane : from_plane;
 }
 
-void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t width,
+void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
                     const int64_t index[], const int64_t *offset, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     bool staged = worker->code->convert || recipe->map != RDX_MAP_NONE;
     int in_size = rdx_types[recipe->in].size;
-    RdxFold fold = {.lines = lines, .plane = 0};
+    RdxFold fold; /* most of it is for 16 lines; clearing it all costs more than a short fold */
+    fold.lines = lines;
     if (recipe->indexed)
         memcpy(fold.index, index, (size_t)lines * sizeof *index);
     if (!staged) {
         memcpy(fold.line, line, (size_t)lines * sizeof *line);
+        fold.stride = stride;
+        fold.plane = 0;
         fold.width = width * recipe->unit;
         fold.nodes = nodes;
         fold.offset = offset;
@@ -128,8 +132,14 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
         index[place] = first_index + k * step;
     }
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan.table);
-    rdx_fold_lines(worker, lines, line, (to - from) * columns, index, recipe->indexed ? offset + from * columns : NULL,
+    rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index, recipe->indexed ? offset + from * columns : NULL,
                    rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit));
+}
+
+void rdx_prefetch(const unsigned char *data, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(data + at);
 }
 
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
@@ -140,6 +150,8 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
     int full = (int)(n / lanes);
     RdxStrip strip;
     rdx_strip_lay(&strip, worker->scratch + worker->plan.fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
+    if (columns == 1) /* what lies behind is what comes next, be it a chunk or a row */
+        rdx_prefetch(data + n * rdx_types[recipe->in].size, n * rdx_types[recipe->in].size);
     fold_lanes(worker, data, full + 1, 0, rest, columns, first_index, strip);
     fold_lanes(worker, data, full, rest, lanes, columns, first_index, strip);
     worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);

@@ -58,8 +58,11 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         line[k] = strip->block->in + (table ? offset[i] : e * in);
         index[k] = space->index_offset + (table ? offset[strip->n + i] : e * step);
     }
-    if (recipe->indexed)
+    int64_t stride = space->reduce_rank == 1 ? lanes * space->reduce[0].in : 0;
+    if (recipe->indexed) {
         sort_lines(lines, line, index);
+        stride = lines > 1 && stride ? line[1] - line[0] : 0;
+    }
     if (strip->block->in_step != space->in_size && strip->block->outputs > 1) {
         unsigned char *raw = worker->scratch + worker->plan.raw;
         int64_t bytes = strip->block->outputs * space->in_size;
@@ -68,8 +71,9 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
                                       space->in_size);
             line[k] = raw + k * bytes;
         }
+        stride = bytes;
     }
-    rdx_fold_lines(worker, lines, line, strip->block->outputs, index, NULL, nodes);
+    rdx_fold_lines(worker, lines, line, stride, strip->block->outputs, index, NULL, nodes);
 }
 
 /* Node (h, r) of the lane tree; r < n. */

@@ -25,6 +25,7 @@ enum { RDX_LINES = 16 };
 typedef struct RdxFold {
     int lines;                       /* 1 .. 16: elements of every lane */
     const unsigned char *line[RDX_LINES]; /* width values of the working type each */
+    int64_t stride;                  /* bytes from one line to the next, 0 where they do not lie at one distance */
     int64_t plane;                   /* bytes from the first plane to the second */
     int64_t width;
     RdxStrip nodes;                  /* where the sealed nodes go */

@@ -45,7 +45,7 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     for (int64_t e = 0; e < n; e += lanes) {
         const unsigned char *line = raw + e * worker->space->in_size;
         int64_t width = rdx_min(n - e, lanes);
-        rdx_fold_lines(worker, 1, &line, width, &zero, table + e, e ? line_nodes : all);
+        rdx_fold_lines(worker, 1, &line, 0, width, &zero, table + e, e ? line_nodes : all);
         if (e)
             worker->code->algebra->join(all, all, line_nodes, width, 1, 1);
     }

@@ -46,7 +46,8 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     }
     RdxStrip rows;
     rdx_strip_lay(&rows, worker->scratch + worker->plan.fold, recipe, width * recipe->unit);
+    rdx_prefetch(block->in + block->outputs * block->in_step, width * worker->space->in_size);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
-    rdx_fold_lines(worker, 1, &line, width, &zero, recipe->indexed ? offset : NULL, rows);
+    rdx_fold_lines(worker, 1, &line, 0, width, &zero, recipe->indexed ? offset : NULL, rows);
     halve_rows(worker, rows, block->outputs, n, nodes);
 }

