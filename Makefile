@@ -194,6 +194,7 @@ check: setup ## build, then run every test
 test: $(CHECK_ALL) $(BUILD)/bits $(COMMAND) ## run every test that `make tests` built
 	$(CHECK_ALL)
 	$(BUILD)/bits tests/golden.txt
+	tests/test_command.sh $(COMMAND)
 
 BENCH ?= --suite bench/cases.txt --json $(BUILD)/bench.json
 bench: all ## time the public suite on the CPU; BENCH='CASE...' for others

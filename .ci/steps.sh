@@ -48,13 +48,13 @@ nehalem() {
 
 sanitized() {
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-    export REDAX_FUZZ_CASES=2000
+    export RDX_FUZZ_CASES=2000
     make -j2 "SANITIZE=$1" all tests
     make "SANITIZE=$1" test
 }
 
 threaded() {
-    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 REDAX_FUZZ_CASES=500
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 RDX_FUZZ_CASES=500
     make -j2 SANITIZE=thread all tests
     CK_INCLUDE_TAGS=threads build-thread/check_all
 }

@@ -54,6 +54,7 @@ RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers)
                     "problem->size is %zu and byte %zu is set; this library knows %zu bytes", callers->size, i,
                     sizeof *problem);
     memcpy(problem, callers, sizeof *problem);
+    problem->size = sizeof *problem; /* the copy has no more */
     RDX_REQUIRE(problem->in != NULL, RDX_ERR_NULL, "problem->in is NULL");
     return RDX_OK;
 }

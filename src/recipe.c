@@ -17,7 +17,8 @@ static const struct {
 
 int rdx_work_size(RdxWork work)
 {
-    return work == RDX_WORK_F32 || work == RDX_WORK_I32 ? 4 : 8;
+    static const uint8_t size[RDX_WORK_COUNT] = {4, 8, 4, 8, 1, 1, 2, 2};
+    return size[work];
 }
 
 int rdx_recipe_state_bytes(const RdxRecipe *recipe)
@@ -55,6 +56,13 @@ static RdxWork integer_work(RdxType in, bool bits_only)
     return size <= 2 || (size == 4 && (bits_only || rdx_types[in].kind == RDX_KIND_INT)) ? RDX_WORK_I32 : RDX_WORK_I64;
 }
 
+/* Integers up to 16 bits as they are, for sums that widen and for predicates; bool becomes 0 or 1. */
+static RdxWork narrow_work(RdxType in)
+{
+    bool is_signed = rdx_types[in].kind == RDX_KIND_INT;
+    return rdx_types[in].size == 1 ? (is_signed ? RDX_WORK_I8 : RDX_WORK_U8) : (is_signed ? RDX_WORK_I16 : RDX_WORK_U16);
+}
+
 /* Elements as they are for predicates and keys: integers as integers, floats in their own width. */
 static RdxWork native_work(RdxType in, bool bits_only)
 {
@@ -74,8 +82,8 @@ static void set(RdxRecipe *r, RdxAlgebra algebra, RdxWork work, RdxMap map, RdxF
 /* Integer sums: exact, modulo 2^64. */
 static void set_integer_sum(RdxRecipe *r, RdxFinish finish)
 {
-    RdxWork work = integer_work(r->in, false);
-    set(r, work == RDX_WORK_I32 ? RDX_ALGEBRA_ISUM : RDX_ALGEBRA_SUM, work, RDX_MAP_NONE, finish);
+    RdxWork work = rdx_types[r->in].size <= 2 ? narrow_work(r->in) : integer_work(r->in, false);
+    set(r, work != RDX_WORK_I64 ? RDX_ALGEBRA_ISUM : RDX_ALGEBRA_SUM, work, RDX_MAP_NONE, finish);
     r->result = rdx_type_is_integral(r->out) ? RDX_WORK_I64 : r->out == RDX_TYPE_F32 ? RDX_WORK_F32 : RDX_WORK_F64;
     r->is_unsigned = rdx_types[r->in].kind == RDX_KIND_UINT;
     r->exact = true;
@@ -166,8 +174,8 @@ static void set_extremum(RdxRecipe *r, RdxAlgebra algebra, RdxMap map, RdxFinish
 
 static void set_predicate(RdxRecipe *r, RdxMap map, RdxFinish finish)
 {
-    set(r, RDX_ALGEBRA_ISUM, RDX_WORK_I32, map, finish);
-    r->convert = (uint8_t)native_work(r->in, true);
+    set(r, RDX_ALGEBRA_ISUM, RDX_WORK_U8, map, finish);
+    r->convert = (uint8_t)(is_small(r->in) ? narrow_work(r->in) : native_work(r->in, true));
     r->result = RDX_WORK_I64;
     r->planar = rdx_type_is_complex(r->in);
     r->exact = true;

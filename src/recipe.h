@@ -7,12 +7,16 @@
 
 #include "op.h"
 
-typedef enum RdxWork { RDX_WORK_F32, RDX_WORK_F64, RDX_WORK_I32, RDX_WORK_I64, RDX_WORK_COUNT } RdxWork;
+/* Working types. The narrow integers only feed sums that widen (ISUM). */
+typedef enum RdxWork {
+    RDX_WORK_F32, RDX_WORK_F64, RDX_WORK_I32, RDX_WORK_I64, RDX_WORK_I8, RDX_WORK_U8, RDX_WORK_I16, RDX_WORK_U16,
+    RDX_WORK_COUNT
+} RdxWork;
 
 /* X(NAME, name, planes read per element, node parts of the working type, node parts of i64) */
 #define RDX_ALGEBRAS(X)                                                                                                \
     X(SUM, sum, 1, 1, 0)                                                                                               \
-    X(ISUM, isum, 1, 0, 1)     /* i32 elements, i64 sums */                                                            \
+    X(ISUM, isum, 1, 0, 1)     /* integers up to 32 bits, i64 sums */                                                 \
     X(PROD, prod, 1, 1, 0)                                                                                             \
     X(CPROD, cprod, 2, 2, 0)                                                                                           \
     X(CPRODN, cprodn, 2, 2, 1) /* nan = omit: the count tells an empty product */                                      \
@@ -54,8 +58,8 @@ typedef enum RdxMap {
     RDX_MAP_KEY_ABS, /* key of |x| (norm inf; flip: norm -inf); of two planes the modulus */
     RDX_MAP_KEY_PAIR, /* minmax: two keys, (max, min), interleaved */
     RDX_MAP_KEY_BOTH, /* min and max with index: two planes, KEY and KEY_ARG */
-    RDX_MAP_NONZERO, /* 1 if x != 0 (NaN counts unless omit) else 0, as i32 */
-    RDX_MAP_ZERO,    /* 1 if x == 0 else 0, as i32 */
+    RDX_MAP_NONZERO, /* 1 if x != 0 (NaN counts unless omit) else 0, as u8 */
+    RDX_MAP_ZERO,    /* 1 if x == 0 else 0, as u8 */
 } RdxMap;
 
 typedef enum RdxFinish {

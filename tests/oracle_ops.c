@@ -29,7 +29,9 @@ static OracleRange mean_part(const OracleElements *e, const long double *x)
 {
     if (e->count == 0)
         return oracle_exactly(NAN);
-    return oracle_through(oracle_sum_part(e, x), oracle_divided, e->count, e->u);
+    OracleElements plain = *e;
+    plain.omit = false; /* only sum and norm add +0 to what omission leaves */
+    return oracle_through(oracle_sum_part(&plain, x), oracle_divided, e->count, e->u);
 }
 
 /* ---- Products ---- */

@@ -63,8 +63,8 @@
     X(output_dtype, RDX_ERR_UNSUPPORTED, "f64", false, g->out.dtype.bits = 64)                                         \
     X(input_dtype, RDX_ERR_UNSUPPORTED, "c64", true, g->in.dtype = (RdxDtype){5, 64, 1})                               \
     X(second, RDX_ERR_UNSUPPORTED, "second", false, (g->problem.op = RDX_SUM, g->problem.out2 = &g->out2))             \
-    X(cuda, RDX_ERR_NO_PLUGIN, "plugin", false, g->in.device.type = g->out.device.type = 2)                            \
-    X(cuda_managed, RDX_ERR_NO_PLUGIN, "plugin", false, g->in.device.type = g->out.device.type = 13)
+    X(cuda, RDX_ERR_NO_PLUGIN, "libredax_cuda", false, g->in.device.type = g->out.device.type = 2)                            \
+    X(cuda_managed, RDX_ERR_NO_PLUGIN, "libredax_cuda", false, g->in.device.type = g->out.device.type = 13)
 
 #define X(name, status, word, inferred, ...)                                                                           \
     static void spoil_##name(Given *g)                                                                                 \

@@ -42,8 +42,8 @@ START_TEST(narrow_patterns_come_back)
         numbers++;
         ck_assert_msg(rdx_data_encode(dtype, value) == pattern, "%x of dtype %x", pattern, dtype);
     }
-    ck_assert_int_eq(numbers, dtype == RDX_F16    ? 65536 - 2 * 1023
-                              : dtype == RDX_BF16 ? 65536 - 2 * 127
+    ck_assert_int_eq(numbers, dtype == RDX_F16      ? 65536 - 2 * 1023
+                              : dtype == RDX_BF16   ? 65536 - 2 * 127
                               : dtype == RDX_F8E4M3 ? 254
                                                     : 256 - 6);
 }

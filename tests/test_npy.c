@@ -46,8 +46,8 @@ static bool read_file(int version, const char *dictionary, size_t data)
 START_TEST(what_numpy_writes)
 {
     for (int version = 1; version <= 3; version++) {
-        ck_assert_msg(read_file(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }      \n", 24), "%s",
-                      error);
+        ck_assert_msg(read_file(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }      \n", 24),
+                      "%s", error);
         ck_assert_int_eq(array.dtype, RDX_F32);
         ck_assert_int_eq(array.rank, 2);
         ck_assert_int_eq(array.shape[0], 2);

@@ -1,11 +1,10 @@
 /* CUDA plans without CUDA: golden plans of the public suite for three GPUs, and what every plan of every random space must keep.
    REDAX_UPDATE_GOLDEN=1 writes tests/golden_plans.txt anew (run from the repository's root); read the difference before it is
    committed. */
-#include "plan_cases.h"
+#include "plan_rules.h"
 
 #include <check.h>
-#include <math.h>
-#include <plan/cost.h>
+#include <plan/geometry.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 static const char *const devices[] = {"h200", "a100", "t4"};
 static const char golden_path[] = "tests/golden_plans.txt", cases_path[] = "bench/cases.txt";
 
-enum { LINE = 1024, COUNTERS = RDX_WORKSPACE_HEAD / 4 };
+enum { LINE = 1024 };
 
 /* One line with everything that a kernel is launched by, and the costs of all candidates. */
 static void describe(char *line, const char *device, const char *name, const RdxCandidate *candidates, int count,
@@ -98,268 +97,6 @@ END_TEST
 
 /* ---- Random spaces ---- */
 
-typedef struct Random {
-    uint64_t state;
-} Random;
-
-static uint64_t draw(Random *random)
-{
-    uint64_t z = random->state += 0x9E3779B97F4A7C15;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
-}
-
-static int64_t below(Random *random, int64_t n)
-{
-    return (int64_t)(draw(random) % (uint64_t)n);
-}
-
-/* From 1 up, every power of two as likely as the next; a power of two itself half of the time. */
-static int64_t draw_extent(Random *random, int bits)
-{
-    int b = (int)below(random, bits + 1);
-    int64_t least = (int64_t)1 << b;
-    return below(random, 2) ? least : least + below(random, least);
-}
-
-typedef struct Shape {
-    RdxTensor in, out, out2;
-    int64_t extent[8], stride[8], out_extent[8];
-    int32_t axes[8];
-    RdxProblem problem;
-    int64_t in_align;
-} Shape;
-
-/* Up to 2^36 elements in up to 6 dims: permuted, stepped, flipped, repeated; empty now and then. */
-static void draw_shape(Random *random, Shape *shape)
-{
-    int order[8], rank = (int)below(random, 7), bits = 36, op = 1 + (int)below(random, RDX_OP_COUNT - 1);
-    RdxType in = (RdxType)below(random, RDX_TYPE_COUNT);
-    while (!rdx_op_accepts(op, in))
-        in = (RdxType)below(random, RDX_TYPE_COUNT);
-    *shape = (Shape){.problem = RDX_PROBLEM_INIT};
-    for (int d = 0; d < rank; d++) {
-        shape->extent[d] =
-            below(random, 60) == 0 ? 0 : draw_extent(random, (int)below(random, bits < 34 ? bits + 1 : 35));
-        for (bits = 36; d >= 0 && bits > 0; bits--) { /* what is left of 2^36 */
-            double product = 1;
-            for (int i = 0; i <= d; i++)
-                product *= (double)rdx_max(shape->extent[i], 1);
-            if (product * (double)((int64_t)1 << bits) <= 68719476736.0)
-                break;
-        }
-        order[d] = d;
-    }
-    if (below(random, 3) == 0)
-        for (int d = rank - 1; d > 0; d--) {
-            int other = (int)below(random, d + 1), swap = order[d];
-            order[d] = order[other];
-            order[other] = swap;
-        }
-    int64_t step = below(random, 6) == 0 ? 1 + below(random, 4) : 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        int d = order[i];
-        shape->stride[d] = below(random, 8) == 0 ? 0 : below(random, 8) == 0 ? -step : step;
-        step *= rdx_max(shape->extent[d], 1);
-        step += below(random, 6) == 0 ? below(random, 20) : 0;
-    }
-    int naxes = 0, kept = 0;
-    for (int d = 0; d < rank; d++) {
-        if (below(random, 2))
-            shape->axes[naxes++] = d;
-        else
-            shape->out_extent[kept++] = shape->extent[d];
-    }
-    shape->in = (RdxTensor){NULL, {1, 0}, rank, rdx_types[in].dtype, shape->extent, shape->stride, 0};
-    shape->in.byte_offset = below(random, 3) ? 0 : (uint64_t)(below(random, 9) * rdx_types[in].size);
-    shape->out =
-        (RdxTensor){NULL, {1, 0}, kept, rdx_types[rdx_op_default_out(op, in)].dtype, shape->out_extent, NULL, 0};
-    shape->problem.op = op;
-    shape->problem.axes = shape->axes;
-    shape->problem.naxes = naxes;
-    shape->problem.in = &shape->in;
-    shape->problem.out = &shape->out;
-    RdxType out2 = rdx_op_default_out2(op, in);
-    if (out2 < RDX_TYPE_COUNT && (op == RDX_MINMAX || below(random, 3) == 0)) {
-        shape->out2 = shape->out;
-        shape->out2.dtype = rdx_types[out2].dtype;
-        shape->problem.out2 = &shape->out2;
-    }
-    shape->problem.nan = (rdx_ops[op].options & RDX_OPTION_NAN) && below(random, 4) == 0;
-    int64_t align = rdx_type_align(in);
-    shape->in_align = rdx_max(align, (int64_t)1 << below(random, 9));
-}
-
-/* ---- What every plan keeps ---- */
-
-static char where[1024];
-
-#define KEEPS(condition) ck_assert_msg(condition, "%s\n  %s", #condition, where)
-
-static void note_place(const PlanCase *p, const RdxConfig *c, uint64_t seed)
-{
-    char space[512];
-    rdx_space_print(&p->space, space, sizeof space);
-    snprintf(where, sizeof where,
-             "seed %llu, %s, %s %s, align %lld, offset %lld: %s\n  %s/%s grid %lld items %lld groups %lld outputs %lld "
-             "split %lld "
-             "part %lld residues %d block %dx%d registers %d shared %lld workspace %lld flight %.0f waves %.3f",
-             (unsigned long long)seed, p->situation.device->name, rdx_ops[p->recipe.op].name,
-             rdx_types[p->recipe.in].name, (long long)p->situation.in_align, (long long)p->space.in_offset, space,
-             rdx_strategies[c->strategy].name, rdx_form_name(c->variant), (long long)c->grid, (long long)c->items,
-             (long long)c->groups, (long long)c->outputs_per_block, (long long)c->split, (long long)c->part_chunks,
-             c->residues, c->block_x, c->block_y, c->registers, (long long)c->shared_bytes,
-             (long long)c->workspace_bytes, c->flight_bytes, c->waves);
-}
-
-static bool is_pow2(int64_t n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
-static void check_limits(const RdxDeviceInfo *device, const RdxConfig *c)
-{
-    int64_t threads = (int64_t)c->block_x * c->block_y, warps = rdx_div_up(threads, 32);
-    KEEPS(threads >= 1 && threads <= 1024);
-    KEEPS(c->registers >= 24 && c->registers <= 255);
-    KEEPS(rdx_round_up(c->registers, 8) * warps * 32 <= device->registers_per_unit);
-    KEEPS(c->shared_bytes >= 0 && c->shared_bytes <= device->shared_per_block);
-    KEEPS(c->stages * c->tile_bytes <= c->shared_bytes);
-    KEEPS(c->resident >= 1 && c->resident <= device->blocks_per_unit);
-    KEEPS(c->resident * threads <= device->threads_per_unit);
-    KEEPS(c->resident * rdx_round_up(c->registers, 8) * warps * 32 <= device->registers_per_unit);
-    KEEPS(c->resident == 1 || c->resident * (c->shared_bytes + 1024) <= device->shared_per_unit + 1024);
-    KEEPS(c->grid >= 0 && c->grid <= INT32_MAX);
-    KEEPS(c->finish_grid >= 0 && c->finish_grid <= INT32_MAX);
-    KEEPS(c->loads >= 1 && c->loads <= 256);
-    KEEPS(is_pow2(c->vector_bytes) && c->vector_bytes <= 16);
-    KEEPS(c->bytes >= 0 && isfinite(c->bytes) && isfinite(c->flight_bytes) && isfinite(c->waves));
-    KEEPS(isfinite(c->cost_us) && c->cost_us >= device->launch_us);
-}
-
-/* Parts are aligned power-of-two chunk runs that cover every chunk once; lane classes cover every lane once. */
-static void check_parts(const PlanCase *p, const RdxConfig *c)
-{
-    int64_t chunk = rdx_recipe_chunk(&p->recipe), chunks = rdx_div_up(p->space.reduce_count, chunk), covered = 0;
-    KEEPS(is_pow2(c->part_chunks) && is_pow2(c->residues) && c->residues <= p->recipe.lanes);
-    KEEPS(c->residues == 1 || c->part_chunks == 1);
-    KEEPS(c->split >= 1 && c->slices >= 1);
-    int64_t step = rdx_max(c->split / 1000, 1);
-    for (int64_t part = 0; part < c->split; part += part + step < c->split ? step : rdx_max(c->split - 1 - part, 1)) {
-        int64_t first = part * c->part_chunks, last = rdx_min(first + c->part_chunks, chunks);
-        KEEPS(first % c->part_chunks == 0);
-        KEEPS(last > first || chunks == 0);
-        covered = last;
-    }
-    KEEPS(covered == chunks);
-    KEEPS((c->split - 1) * c->part_chunks < rdx_max(chunks, 1));
-    int lanes = 0;
-    for (int r = 0; r < c->residues; r++)
-        lanes += (p->recipe.lanes - r + c->residues - 1) / c->residues;
-    KEEPS(lanes == p->recipe.lanes);
-}
-
-static void check_workspace(const PlanCase *p, const RdxConfig *c)
-{
-    const RdxSpace *space = &p->space;
-    int64_t parts = c->split * c->residues;
-    KEEPS((double)c->groups * (double)c->outputs_per_block >= (double)space->keep_count);
-    KEEPS(c->items == c->groups * parts * c->slices);
-    KEEPS(c->grid <= c->items && (c->grid > 0) == (c->items > 0));
-    KEEPS(parts == 1 || c->slices == 1);
-    if (c->finishing == RDX_FINISHING_NONE) {
-        KEEPS(parts == 1 && c->workspace_bytes == 0 && c->finish_grid == 0);
-        return;
-    }
-    double least = RDX_WORKSPACE_HEAD + (double)parts * (double)space->keep_count * rdx_recipe_state_bytes(&p->recipe);
-    double input = (double)space->keep_count * (double)space->reduce_count * space->in_size;
-    KEEPS(strcmp(rdx_strategies[c->strategy].name, "global") == 0);
-    KEEPS((double)c->workspace_bytes >= least);
-    KEEPS((double)c->workspace_bytes <= RDX_WORKSPACE_HEAD + (input / 100 > 4194304 ? input / 100 : 4194304));
-    KEEPS(c->groups <= COUNTERS);
-    KEEPS(parts == 1 || c->grid == c->items); /* the last block counts all of its group */
-    KEEPS((c->finishing == RDX_FINISHING_LAUNCH) == (c->finish_grid > 0));
-}
-
-static __int128 span_of(const RdxDim *dims, int rank, int operand)
-{
-    __int128 span = 0;
-    for (int d = 0; d < rank; d++) {
-        __int128 stride = operand == 0 ? dims[d].in : operand == 1 ? dims[d].out : dims[d].out2;
-        span += (dims[d].extent - 1) * (stride < 0 ? -stride : stride);
-    }
-    return span;
-}
-
-/* Worked out from the dims, not from the bounds that the planner reads. */
-static void check_index_width(const PlanCase *p, const RdxConfig *c)
-{
-    const RdxSpace *s = &p->space;
-    const __int128 limit = (__int128)1 << 31;
-    KEEPS(c->index_bits == 32 || c->index_bits == 64);
-    if (c->index_bits == 64)
-        return;
-    __int128 in = span_of(s->keep, s->keep_rank, 0) + span_of(s->reduce, s->reduce_rank, 0) + s->in_size + 32;
-    KEEPS(in < limit);
-    for (int operand = 1; operand <= 2; operand++)
-        KEEPS(span_of(s->keep, s->keep_rank, operand) + span_of(s->copy, s->copy_rank, operand) + 16 < limit);
-    KEEPS(s->keep_count < limit && s->reduce_count < limit && s->copy_count < limit);
-    __int128 index = s->index_offset;
-    for (int d = 0; d < s->reduce_rank; d++)
-        index += (__int128)(s->reduce[d].extent - 1) * (s->reduce[d].index > 0 ? s->reduce[d].index : 0);
-    KEEPS(!s->indexed || s->reduce_count == 0 || index < limit);
-}
-
-/* Forms that load vectors where they lie: every address that a vector may start at is a multiple of it. */
-static void check_vectors(const PlanCase *p, const RdxConfig *c)
-{
-    const RdxSpace *s = &p->space;
-    int64_t vector = c->vector_bytes, bits = p->situation.in_align | s->in_offset;
-    bool along_rows = c->variant == RDX_FORM_ROWS || c->variant == RDX_FORM_RUNS;
-    bool along_columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_REGISTERS;
-    if (s->keep_count == 0 || s->reduce_count == 0 || (!along_rows && !along_columns && c->variant != RDX_FORM_GATHER))
-        return;
-    for (int d = 0; d < s->keep_rank - along_columns; d++)
-        bits |= s->keep[d].in;
-    for (int d = 0; d < s->reduce_rank - along_rows; d++)
-        bits |= s->reduce[d].in;
-    KEEPS(bits % vector == 0);
-    if (along_rows)
-        KEEPS(s->reduce_rank > 0 && s->reduce[s->reduce_rank - 1].in == s->in_size);
-    if (along_columns)
-        KEEPS(s->keep_rank > 0 && s->keep[s->keep_rank - 1].in == s->in_size);
-    if (c->variant == RDX_FORM_RUNS) /* and none straddles the end of a run */
-        KEEPS(s->reduce[s->reduce_rank - 1].extent * s->in_size % vector == 0);
-}
-
-/* The chosen plan keeps the chip busy where there is enough to read: a megabyte a multiprocessor, read once and in order. */
-static bool check_busy(const PlanCase *p, const RdxConfig *c)
-{
-    RdxLayout layout;
-    rdx_layout_of(&layout, &p->situation);
-    const RdxDeviceInfo *device = p->situation.device;
-    double elements = (double)layout.count * (double)layout.outputs * layout.size;
-    if (layout.touched < device->units * 1048576.0 || elements < 0.5 * layout.touched || layout.slab_bytes == 0)
-        return false;
-    KEEPS(c->items >= device->units);
-    KEEPS(c->waves >= 0.5);
-    bool stretches = layout.run * layout.size >= 512 || (layout.packed && layout.columns * layout.size >= 512);
-    if (c->variant == RDX_FORM_GATHER || (!stretches && !layout.flat))
-        return false;
-    KEEPS(c->flight_bytes >= 2 * rdx_cost_table(device)->busy_bytes);
-    return true;
-}
-
-static void check_plan(const PlanCase *p, const RdxConfig *c)
-{
-    check_limits(p->situation.device, c);
-    check_parts(p, c);
-    check_workspace(p, c);
-    check_index_width(p, c);
-    check_vectors(p, c);
-}
-
 typedef struct Met {
     int plans, applicable[RDX_STRATEGY_COUNT], forms[RDX_FORM_COUNT], chosen[RDX_STRATEGY_COUNT], busy;
 } Met;
@@ -373,12 +110,12 @@ static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
     met->plans++;
     for (int i = 0; i < count; i++) {
         const RdxConfig *c = &candidates[i].config;
-        note_place(p, c, seed);
+        plan_note(p, c, seed);
         if (candidates[i].refused) {
             KEEPS(strlen(candidates[i].refused) > 10);
             continue;
         }
-        check_plan(p, c);
+        plan_keeps_rules(p, c);
         KEEPS(c->cost_us >= candidates[chosen].config.cost_us);
         RdxConfig again = {.strategy = c->strategy};
         rdx_strategies[c->strategy].configure(&p->situation, &again);
@@ -389,9 +126,9 @@ static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
     }
     KEEPS(!candidates[count - 1].refused); /* global takes everything */
     const RdxConfig *c = &candidates[chosen].config;
-    note_place(p, c, seed);
+    plan_note(p, c, seed);
     met->chosen[c->strategy]++;
-    met->busy += check_busy(p, c);
+    met->busy += plan_keeps_busy(p, c);
 }
 
 enum { SHAPES = 4000 };
@@ -399,12 +136,11 @@ enum { SHAPES = 4000 };
 START_TEST(random_plans)
 {
     static PlanCase p;
-    static Shape shape;
+    static PlanShape shape;
     Met met = {0};
     const RdxDeviceInfo *device = rdx_device_preset(devices[_i]);
     for (uint64_t seed = 1; seed <= SHAPES; seed++) {
-        Random random = {seed * 0xD1342543DE82EF95};
-        draw_shape(&random, &shape);
+        plan_random_shape(&shape, seed);
         if (plan_case_of(&p, &shape.problem, device, shape.in_align))
             check_candidates(&p, seed, &met);
     }
@@ -431,11 +167,11 @@ static const RdxConfig *chosen_of(const char *text, const char *device, RdxCandi
     ck_assert_msg(plan_case(&p, text, device), "%s: %s", text, rdx_last_error());
     ck_assert_int_eq(rdx_choose(&p.situation, candidates, &count, &chosen), RDX_OK);
     for (int i = 0; i < count; i++) {
-        note_place(&p, &candidates[i].config, 0);
+        plan_note(&p, &candidates[i].config, 0);
         if (!candidates[i].refused)
-            check_plan(&p, &candidates[i].config);
+            plan_keeps_rules(&p, &candidates[i].config);
     }
-    note_place(&p, &candidates[chosen].config, 0);
+    plan_note(&p, &candidates[chosen].config, 0);
     return &candidates[chosen].config;
 }
 
@@ -463,6 +199,9 @@ static const struct {
     {"sum:i8:8589934592/0", "global", "rows"},
     {"sum:f32:4294967296x2/1", "thread", NULL},
     {"sum:f32:4294967296x1/-", "thread", NULL},
+    {"sum:f32:8589934592x8192/1", "block_x", "rows"},
+    {"sum:f32:512x1099511627776/1", "global", "rows"},
+    {"sum:f32:1099511627776x512/0", "global", "columns"},
     {"sum:f32:65536x4096@0x1/1", "block_x", "rows"},
     {"sum:f32:100000000x4096@0x1/1", NULL, NULL},
     {"argmax:f32:64x64x64x64x64@1x64x4096x262144x16777216/0,2,4", NULL, NULL},
@@ -483,11 +222,42 @@ START_TEST(expected_choices)
             continue; /* the names are the H200's; the others only keep the rules */
         if (expected[_i].strategy)
             ck_assert_msg(strcmp(rdx_strategies[c->strategy].name, expected[_i].strategy) == 0, "%s: not %s\n  %s",
-                          expected[_i].text, expected[_i].strategy, where);
+                          expected[_i].text, expected[_i].strategy, plan_where);
         if (expected[_i].form)
             ck_assert_msg(strcmp(rdx_form_name(c->variant), expected[_i].form) == 0, "%s: not %s\n  %s",
-                          expected[_i].text, expected[_i].form, where);
+                          expected[_i].text, expected[_i].form, plan_where);
     }
+}
+END_TEST
+
+/* What cutting refuses, whatever it would cost: more groups than counters, more partial results than 1% of the input and 4 MiB,
+   more blocks than a grid has. */
+START_TEST(cuts)
+{
+    static PlanCase p;
+    static const struct {
+        const char *text;
+        int64_t part_chunks, groups, group_outputs;
+        int residues;
+        bool allowed;
+    } cut[] = {
+        {"sum:f32:1024x4194304/1", 1, 1024, 1, 1, true},
+        {"sum:f32:1025x4194304/1", 1, 1025, 1, 1, false},
+        {"sum:f32:1025x4194304/1", 2048, 1025, 1, 1, true}, /* whole outputs need no counter */
+        {"sum:bf16:8192x65536/0", 1, 256, 256, 16, true},
+        {"sum:bf16:8192x65536/0", 1, 256, 256, 64, false}, /* 32 MiB for 1 GiB */
+        {"sum:f32:8192x768/0", 1, 6, 128, 16, true},
+        {"sum:f32:64x2048/0", 1, 16, 128, 64, true}, /* 512 KiB, as large as the input: below 4 MiB */
+        {"sum:f32:512x1099511627776/1", 1, 512, 1, 1, false},
+        {"sum:f32:512x1099511627776/1", 1024, 512, 1, 1, true},
+    };
+    ck_assert(plan_case(&p, cut[_i].text, "h200"));
+    RdxLayout layout;
+    RdxConfig config = {0};
+    rdx_layout_of(&layout, &p.situation);
+    RdxTrial trial = {.part_chunks = cut[_i].part_chunks, .residues = cut[_i].residues, .slices = 1};
+    bool allowed = rdx_cut(&layout, &trial, cut[_i].groups, cut[_i].group_outputs, &config);
+    ck_assert_msg(allowed == cut[_i].allowed, "%s, cut %d", cut[_i].text, _i);
 }
 END_TEST
 
@@ -555,6 +325,7 @@ Suite *test_plan_cuda_suite(void)
     tcase_add_test(plans, golden_plans);
     tcase_add_test(plans, predictions);
     tcase_add_loop_test(plans, expected_choices, 0, (int)RDX_LENGTH(expected));
+    tcase_add_loop_test(plans, cuts, 0, 9);
     tcase_add_loop_test(plans, random_plans, 0, (int)RDX_LENGTH(devices));
     suite_add_tcase(suite, plans);
     return suite;

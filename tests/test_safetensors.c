@@ -73,15 +73,15 @@ START_TEST(every_dtype)
     static const struct {
         const char *name;
         int dtype;
-    } names[] = {{"F64", RDX_F64}, {"F32", RDX_F32}, {"F16", RDX_F16}, {"BF16", RDX_BF16},
-                 {"F8_E4M3", RDX_F8E4M3}, {"F8_E5M2", RDX_F8E5M2}, {"I64", RDX_I64}, {"I32", RDX_I32},
-                 {"I16", RDX_I16}, {"I8", RDX_I8}, {"U64", RDX_U64}, {"U32", RDX_U32},
-                 {"U16", RDX_U16}, {"U8", RDX_U8}, {"BOOL", RDX_BOOL}, {"C64", RDX_C64}};
+    } names[] = {{"F64", RDX_F64},        {"F32", RDX_F32},        {"F16", RDX_F16},   {"BF16", RDX_BF16},
+                 {"F8_E4M3", RDX_F8E4M3}, {"F8_E5M2", RDX_F8E5M2}, {"I64", RDX_I64},   {"I32", RDX_I32},
+                 {"I16", RDX_I16},        {"I8", RDX_I8},          {"U64", RDX_U64},   {"U32", RDX_U32},
+                 {"U16", RDX_U16},        {"U8", RDX_U8},          {"BOOL", RDX_BOOL}, {"C64", RDX_C64}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char header[200];
         int bytes = 3 * rdx_data_type(names[i].dtype)->size;
-        snprintf(header, sizeof header, "{\"x\":{\"dtype\":\"%s\",\"shape\":[3],\"data_offsets\":[0,%d]}}", names[i].name,
-                 bytes);
+        snprintf(header, sizeof header, "{\"x\":{\"dtype\":\"%s\",\"shape\":[3],\"data_offsets\":[0,%d]}}",
+                 names[i].name, bytes);
         ck_assert_msg(read_file(header, (size_t)bytes), "%s: %s", names[i].name, error);
         ck_assert_int_eq(file.tensors[0].array.dtype, names[i].dtype);
         rdx_safetensors_free(&file);
@@ -101,7 +101,8 @@ START_TEST(allowed)
         {"{}", 0, 0},
         {"{\"__metadata__\":{\"format\":\"pt\"}}", 0, 0},
         {"{\"__metadata__\":{},\"x\":" T("U8", "[2]", "[0,2]") "}\n", 2, 1},
-        {"{\"x\":" T("U8", "[0]", "[0,0]") ",\"y\":" T("U8", "[2]", "[0,2]") ",\"z\":" T("U8", "[0,5]", "[2,2]") "}", 2, 3},
+        {"{\"x\":" T("U8", "[0]", "[0,0]") ",\"y\":" T("U8", "[2]", "[0,2]") ",\"z\":" T("U8", "[0,5]", "[2,2]") "}", 2,
+         3},
         {"{\"y\":" T("U8", "[2]", "[1,3]") ",\"x\":" T("I8", "[1]", "[0,1]") "}", 3, 2}, /* any order */
         {"{\"x\":{\"shape\":[1],\"data_offsets\":[0,1],\"dtype\":\"U8\"}}", 1, 1},
         {"{\"\\u00e9\":" T("U8", "[1]", "[0,1]") "}", 1, 1},
@@ -179,8 +180,8 @@ START_TEST(lies_about_the_header)
     static const struct {
         uint64_t length;
         const char *says;
-    } lies[] = {{100, "cut short"}, {100000000, "cut short"}, {100000001, "more than 100000000"},
-                {UINT64_MAX, "more than"}, {0, "does not begin"}, {1, "not a JSON object"}};
+    } lies[] = {{100, "cut short"},        {100000000, "cut short"}, {100000001, "more than 100000000"},
+                {UINT64_MAX, "more than"}, {0, "does not begin"},    {1, "not a JSON object"}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         unsigned char *start;
         size_t total = make(&start, "{}", 0);

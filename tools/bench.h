@@ -54,11 +54,13 @@ typedef struct RdxBenchRecord {
     RdxBenchProof proof;
     char against[96]; /* the other computation, if any */
     int passes;
+    char error[256]; /* "" or why there is nothing else */
 } RdxBenchRecord;
 
 typedef struct RdxBench {
     RdxBenchOptions options;
     RdxBenchArena arena[RDX_CASE_TENSORS], right[RDX_CASE_TENSORS]; /* right: outputs to compare with */
+    RdxBenchArena columns; /* what the free-order loop writes */
     RdxTask task;
     RdxPlan *plan;
     void *workspace;
@@ -102,6 +104,9 @@ const char *rdx_bench_columns_name(int shape);
 void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const void *in, unsigned char *room);
 double rdx_bench_columns_bytes(const RdxPlan *plan, int shape, int threads); /* that one call reads and writes */
 int64_t rdx_bench_columns_room(const RdxPlan *plan, int shape, int threads);
+
+/* A launcher that is right but for the last bit of the last output: to prove that a wrong kernel is noticed. */
+RdxStatus rdx_bench_planted(const RdxLaunch *launch);
 
 double rdx_bench_now(void); /* nanoseconds */
 double rdx_bench_median(double *values, int count); /* sorts them */

@@ -3,7 +3,7 @@
    A thread takes a strip of columns, adds a few rows at a time to accumulators in its cache, and moves down. Narrow rows that
    touch each other are first taken as fewer, wider ones. Which shape is best depends on the distance of rows: the bench tries
    three and takes the fastest. Measured on two cores of Zen 5, 2048 x 65536 f32, GB/s, plain read 41: 2 rows at once in strips
-   of 128 KB 33, 4 rows 22, 8 rows 22, 16 rows 20: rows 256 KB apart fall into the same sets of the caches.
+   with 128 KB of sums 33, 4 rows 22, 8 rows 22, 16 rows 20: rows 256 KB apart fall into the same sets of the caches.
    The sums are thrown away: they carry another tree's bits. */
 #include "bench.h"
 
@@ -12,83 +12,142 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 typedef float Floats __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(64)));
 typedef int32_t Ints __attribute__((vector_size(64)));
 typedef uint32_t Words __attribute__((vector_size(64)));
+typedef int16_t Shorts __attribute__((vector_size(64)));
 typedef uint16_t Halves __attribute__((vector_size(32)));
-typedef int8_t Bytes __attribute__((vector_size(16)));
+typedef int16_t SignedHalves __attribute__((vector_size(32)));
+typedef int8_t Bytes __attribute__((vector_size(32)));
 
-/* Adds `rows` rows, `step` bytes apart, of `width` elements (a multiple of 16) to the accumulators. */
+/* Adds `rows` rows, `step` bytes apart, of `width` elements (a multiple of 32) to the accumulators. */
 typedef void (*AddRows)(void *sums, const unsigned char *at, int64_t step, int64_t width);
 
-#define INLINE static inline __attribute__((always_inline))
+/* Widening loads, once for each level: vectors that a compiler widens by itself come out several times slower. */
+#define ANY static inline __attribute__((always_inline))
 
-INLINE void load_f32(Floats *to, const unsigned char *at)
-{
-    memcpy(to, at, sizeof *to);
-}
-
-INLINE void load_f64(Doubles *to, const unsigned char *at)
-{
-    memcpy(to, at, sizeof *to);
-}
-
-INLINE void load_bf16(Floats *to, const unsigned char *at)
+ANY void words_any(Words *to, const unsigned char *at)
 {
     Halves halves;
     memcpy(&halves, at, sizeof halves);
-    Words words = __builtin_convertvector(halves, Words) << 16;
-    memcpy(to, &words, sizeof *to);
+    *to = __builtin_convertvector(halves, Words);
 }
 
 /* Finite values only: exponents are moved by a multiplication. */
-INLINE void load_f16(Floats *to, const unsigned char *at)
+ANY void f16_any(Floats *to, const unsigned char *at)
 {
-    Halves halves;
-    memcpy(&halves, at, sizeof halves);
-    Words words = __builtin_convertvector(halves, Words), magnitude = (words & 0x7fff) << 13;
-    Floats values;
-    memcpy(&values, &magnitude, sizeof values);
-    values *= 0x1p112f;
-    memcpy(&magnitude, &values, sizeof magnitude);
+    Words words, magnitude;
+    words_any(&words, at);
+    magnitude = (words & 0x7fff) << 13;
+    memcpy(to, &magnitude, sizeof *to);
+    *to *= 0x1p112f;
+    memcpy(&magnitude, to, sizeof magnitude);
     magnitude |= (words & 0x8000) << 16;
     memcpy(to, &magnitude, sizeof *to);
 }
 
-INLINE void load_i8(Ints *to, const unsigned char *at)
+ANY void shorts_any(Shorts *to, const unsigned char *at)
 {
     Bytes bytes;
     memcpy(&bytes, at, sizeof bytes);
-    *to = __builtin_convertvector(bytes, Ints);
+    *to = __builtin_convertvector(bytes, Shorts);
 }
 
-#define ADD_ROWS(dtype, Values, rows, level, attributes)                                                               \
+ANY void ints_any(Ints *to, const void *at)
+{
+    SignedHalves halves;
+    memcpy(&halves, at, sizeof halves);
+    *to = __builtin_convertvector(halves, Ints);
+}
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2,f16c")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+#define PAIR(name, Vector, type, load, widen)                                                                          \
+    AVX2 ANY void name##_avx2(Vector *to, const void *at)                                                              \
+    {                                                                                                                  \
+        type halves[2] = {widen(load((const __m128i *)at)), widen(load((const __m128i *)at + 1))};                     \
+        memcpy(to, halves, sizeof *to);                                                                                \
+    }
+PAIR(words, Words, __m256i, _mm_loadu_si128, _mm256_cvtepu16_epi32)
+PAIR(shorts, Shorts, __m256i, _mm_loadu_si128, _mm256_cvtepi8_epi16)
+PAIR(ints, Ints, __m256i, _mm_loadu_si128, _mm256_cvtepi16_epi32)
+PAIR(f16, Floats, __m256, _mm_loadu_si128, _mm256_cvtph_ps)
+
+#define WHOLE(name, Vector, type, widen)                                                                               \
+    AVX512 ANY void name##_avx512(Vector *to, const void *at)                                                          \
+    {                                                                                                                  \
+        type whole = widen(_mm256_loadu_si256((const __m256i *)at));                                                   \
+        memcpy(to, &whole, sizeof *to);                                                                                \
+    }
+WHOLE(words, Words, __m512i, _mm512_cvtepu16_epi32)
+WHOLE(shorts, Shorts, __m512i, _mm512_cvtepi8_epi16)
+WHOLE(ints, Ints, __m512i, _mm512_cvtepi16_epi32)
+WHOLE(f16, Floats, __m512, _mm512_cvtph_ps)
+#endif
+
+#define LOAD_f32(to, at, level) memcpy(&(to), at, sizeof(to))
+#define LOAD_f64(to, at, level) memcpy(&(to), at, sizeof(to))
+#define LOAD_f16(to, at, level) f16_##level(&(to), at)
+#define LOAD_bf16(to, at, level)                                                                                       \
+    do {                                                                                                               \
+        Words words;                                                                                                   \
+        words_##level(&words, at);                                                                                     \
+        words <<= 16;                                                                                                  \
+        memcpy(&(to), &words, sizeof(to));                                                                             \
+    } while (0)
+
+#define ADD_ROWS(dtype, Values, size, rows, level, attributes)                                                         \
     attributes static void add_##dtype##_##rows##_##level(void *sums, const unsigned char *at, int64_t step,           \
                                                           int64_t width)                                               \
     {                                                                                                                  \
-        const int64_t per_vector = dtype##_PER_VECTOR, bytes = per_vector * dtype##_SIZE;                              \
+        const int64_t per_vector = (int64_t)(sizeof(Values) / sizeof(((Values){0})[0]));                               \
         unsigned char *sum_at = sums;                                                                                  \
-        for (int64_t i = 0; i < width; i += per_vector, at += bytes, sum_at += 64) {                                   \
+        for (int64_t i = 0; i < width; i += per_vector, at += per_vector * size, sum_at += 64) {                       \
             Values sum, value;                                                                                         \
             memcpy(&sum, sum_at, sizeof sum);                                                                          \
             for (int row = 0; row < rows; row++) {                                                                     \
-                load_##dtype(&value, at + row * step);                                                                 \
+                LOAD_##dtype(value, at + row * step, level);                                                           \
                 sum += value;                                                                                          \
             }                                                                                                          \
             memcpy(sum_at, &sum, sizeof sum);                                                                          \
         }                                                                                                              \
     }
-enum { f32_PER_VECTOR = 16, f64_PER_VECTOR = 8, bf16_PER_VECTOR = 16, f16_PER_VECTOR = 16, i8_PER_VECTOR = 16 };
-enum { f32_SIZE = 4, f64_SIZE = 8, bf16_SIZE = 2, f16_SIZE = 2, i8_SIZE = 1 };
+/* Up to 256 rows of bytes fit 16 bits; a group is added there and widened once. */
+#define ADD_BYTES(rows, level, attributes)                                                                             \
+    attributes static void add_i8_##rows##_##level(void *sums, const unsigned char *at, int64_t step, int64_t width)   \
+    {                                                                                                                  \
+        unsigned char *sum_at = sums;                                                                                  \
+        for (int64_t i = 0; i < width; i += 32, at += 32, sum_at += 128) {                                             \
+            Shorts group = {0}, value;                                                                                 \
+            Ints sum[2], widened;                                                                                      \
+            for (int row = 0; row < rows; row++) {                                                                     \
+                shorts_##level(&value, at + row * step);                                                               \
+                group += value;                                                                                        \
+            }                                                                                                          \
+            memcpy(sum, sum_at, sizeof sum);                                                                           \
+            for (int half = 0; half < 2; half++) {                                                                     \
+                ints_##level(&widened, (const unsigned char *)&group + 32 * half);                                     \
+                sum[half] += widened;                                                                                  \
+            }                                                                                                          \
+            memcpy(sum_at, sum, sizeof sum);                                                                           \
+        }                                                                                                              \
+    }
 #define ADD_DTYPES(rows, level, attributes)                                                                            \
-    ADD_ROWS(f32, Floats, rows, level, attributes)                                                                     \
-    ADD_ROWS(f64, Doubles, rows, level, attributes)                                                                    \
-    ADD_ROWS(bf16, Floats, rows, level, attributes)                                                                    \
-    ADD_ROWS(f16, Floats, rows, level, attributes)                                                                     \
-    ADD_ROWS(i8, Ints, rows, level, attributes)
-#define TABLE_ROW(dtype, level) {add_##dtype##_1_##level, add_##dtype##_2_##level, add_##dtype##_4_##level, add_##dtype##_8_##level}
-enum { DTYPES = 5, GROUPS = 4 };
+    ADD_ROWS(f32, Floats, 4, rows, level, attributes)                                                                  \
+    ADD_ROWS(f64, Doubles, 8, rows, level, attributes)                                                                 \
+    ADD_ROWS(bf16, Floats, 2, rows, level, attributes)                                                                 \
+    ADD_ROWS(f16, Floats, 2, rows, level, attributes)                                                                  \
+    ADD_BYTES(rows, level, attributes)
+#define TABLE_ROW(dtype, level)                                                                                        \
+    {add_##dtype##_1_##level, add_##dtype##_2_##level, add_##dtype##_4_##level, add_##dtype##_8_##level}
+enum { DTYPES = 5, GROUPS = 4, VECTOR = 32 };
 #define STAMP(level, attributes)                                                                                       \
     ADD_DTYPES(1, level, attributes)                                                                                   \
     ADD_DTYPES(2, level, attributes)                                                                                   \
@@ -100,8 +159,8 @@ enum { DTYPES = 5, GROUPS = 4 };
 
 STAMP(any, )
 #if defined(__x86_64__)
-STAMP(avx2, __attribute__((target("avx2"))))
-STAMP(avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+STAMP(avx2, AVX2)
+STAMP(avx512, AVX512)
 #endif
 
 static const AddRows (*adders(void))[GROUPS]
@@ -109,7 +168,7 @@ static const AddRows (*adders(void))[GROUPS]
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return add_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2")) /* and f16c: no CPU has the one without the other */
         return add_avx2;
 #endif
     return add_any;
@@ -135,7 +194,7 @@ static int dtype_row(const RdxPlan *plan)
 
 static const struct Shape {
     const char *name;
-    int64_t strip_bytes;
+    int64_t sum_bytes; /* accumulators of a strip */
     int group; /* column of the table of functions: 1 << group rows at once */
 } shapes[RDX_BENCH_COLUMN_SHAPES] = {
     {"2 rows x 128 KB", 131072, 1}, {"4 rows x 64 KB", 65536, 2}, {"8 rows x 16 KB", 16384, 3}};
@@ -182,13 +241,13 @@ static Cut cut_of(const RdxPlan *plan, int shape, int threads)
     cut.runs = s->reduce_count / cut.rows;
     cut.step = inner->in;
     /* Neighbouring rows become one wide row, but never so few that the accumulators cost more than the input. */
-    int64_t joined = 1, wide = rdx_max(shapes[shape].strip_bytes / (cut.columns * cut.size), 1);
+    int64_t widest = shapes[shape].sum_bytes / cut.work, joined = 1, wide = rdx_max(widest / cut.columns, 1);
     if (cut.step == cut.columns * cut.size)
         joined = rdx_max(rdx_min(wide, cut.rows / (8 * cut.many_rows)), 1);
     cut.width = joined * cut.columns;
     cut.rows /= joined; /* what is left over stays unread, and uncounted: less than one part in 8 * many_rows */
     cut.step *= joined;
-    cut.strip = rdx_min(rdx_div_up(cut.width, 16) * 16, shapes[shape].strip_bytes / cut.size);
+    cut.strip = rdx_min(rdx_round_up(cut.width, VECTOR), widest);
     cut.strips = rdx_div_up(cut.width, cut.strip);
     cut.parts = cut.outer * cut.strips < 2 * threads ? rdx_min(threads, cut.rows) : 1;
     cut.items = cut.outer * cut.strips * cut.parts;
@@ -203,7 +262,7 @@ static int64_t strip_room(const Cut *cut) /* bytes of a strip's accumulators; fo
 double rdx_bench_columns_bytes(const RdxPlan *plan, int shape, int threads)
 {
     Cut cut = cut_of(plan, shape, threads);
-    int64_t last = (cut.width - 1) % cut.strip + 1, read = (cut.strips - 1) * cut.strip + last / 16 * 16;
+    int64_t last = (cut.width - 1) % cut.strip + 1, read = (cut.strips - 1) * cut.strip + last / VECTOR * VECTOR;
     return (double)cut.outer * (double)cut.runs * (double)cut.rows * (double)(read * cut.size) +
            (double)plan->space.keep_count * cut.work;
 }
@@ -270,7 +329,7 @@ static void do_item(const Cut *cut, unsigned char *sums, int64_t item)
             offset += rest % s->reduce[d].extent * s->reduce[d].in;
             rest /= s->reduce[d].extent;
         }
-        add_run(cut, sums, at + offset, rows, width / 16 * 16); /* a ragged end of up to 15 columns stays out */
+        add_run(cut, sums, at + offset, rows, width / VECTOR * VECTOR); /* the ragged end stays out */
     }
     emit(cut, sums, block, from, width, part);
 }

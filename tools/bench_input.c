@@ -61,7 +61,7 @@ unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_
     size_t all;
     if (bytes < 0 || bytes > INT64_MAX / 4)
         return NULL;
-    all = ((size_t)bytes + 3 * MARGIN + 2 * HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+    all = ((size_t)bytes + 3 * MARGIN + 2 * HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE; /* the start is rounded up to a huge page */
     if (arena->base == NULL || all > arena->bytes) {
         rdx_bench_release(arena);
         if (!is_affordable(all))
@@ -75,8 +75,6 @@ unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_
     }
     /* From a huge page's start on, whatever address the mapping got: runs are alike in how pages and sets fall. */
     uintptr_t start = ((uintptr_t)arena->base + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + MARGIN;
-    if (start + (uintptr_t)bytes + 2 * MARGIN > (uintptr_t)arena->base + arena->bytes)
-        start = (uintptr_t)arena->base + MARGIN;
     return arena->base + (start - (uintptr_t)arena->base) + slip_bytes;
 }
 

@@ -31,12 +31,6 @@ static unsigned char *storage_of(const RdxTask *task, int which)
 
 /* ---- Running ---- */
 
-static int64_t slip_of(const RdxTask *task, int which)
-{
-    int64_t slip = which == RDX_CASE_IN ? task->extent[which].low * size_of(task, which) % MARGIN : 0;
-    return slip < 0 ? slip + MARGIN : slip;
-}
-
 static void reset_outputs(RdxTask *task)
 {
     for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
@@ -60,55 +54,6 @@ static bool margins_intact(const RdxTask *task)
             intact = intact && low[i] == CANARY && high[i] == CANARY;
     }
     return intact;
-}
-
-RdxStatus rdx_bench_execute(RdxBench *bench, const RdxPlan *plan, const RdxProblem *problem)
-{
-    size_t bytes = rdx_plan_workspace(plan);
-    if (bytes > bench->workspace_bytes || bench->workspace == NULL) {
-        free(bench->workspace);
-        bench->workspace_bytes = (bytes + 4096) / 4096 * 4096;
-        bench->workspace = aligned_alloc(4096, bench->workspace_bytes);
-        if (bench->workspace == NULL) {
-            bench->workspace_bytes = 0;
-            return RDX_ERR_MEMORY;
-        }
-    }
-    return rdx_execute(plan, problem->in->data, problem->out->data, problem->out2 ? problem->out2->data : NULL,
-                       bench->workspace, bench->workspace_bytes, NULL);
-}
-
-bool rdx_bench_prepare(RdxBench *bench, const RdxCase *c, char *error, size_t size)
-{
-    RdxTask *task = &bench->task;
-    rdx_plan_destroy(bench->plan);
-    bench->plan = NULL;
-    RdxStatus status = rdx_case_problem(c, task);
-    if (status == RDX_OK && task->problem.threads == 0)
-        task->problem.threads = bench->options.threads;
-    for (int which = 0; which < task->tensors && status == RDX_OK; which++) {
-        const RdxCaseExtent *extent = &task->extent[which];
-        int element = size_of(task, which);
-        unsigned char *storage = NULL;
-        if (extent->count >= 0 && which == RDX_CASE_IN)
-            storage = rdx_bench_input(&bench->arena[which], c->dtype, c->data, c->seed, extent->count, slip_of(task, which));
-        else if (extent->count >= 0 && extent->count <= INT64_MAX / 4 / element)
-            storage = rdx_bench_room(&bench->arena[which], extent->count * element, 0);
-        if (storage == NULL) {
-            snprintf(error, size, "no memory for %lld elements of %d bytes", (long long)extent->count, element);
-            return false;
-        }
-        task->tensor[which].data = storage - extent->low * element;
-    }
-    if (status == RDX_OK)
-        status = rdx_plan_create(&bench->plan, &task->problem);
-    if (status != RDX_OK) {
-        snprintf(error, size, "%s: %s", rdx_status_name(status), rdx_last_error());
-        return false;
-    }
-    if (bench->options.plant)
-        bench->plan->kernel.launch = bench->options.plant;
-    return true;
 }
 
 /* ---- Plans of another kind ---- */
@@ -291,22 +236,23 @@ static void cut(RdxTask *part, const RdxTask *task, int axis, int64_t from, int6
         int d = which == RDX_CASE_IN ? axis : reduced ? -1 : output_axis(task, axis);
         if (d >= 0) {
             tensor->shape[d] = extent;
-            tensor->byte_offset += (uint64_t)(from * part->strides[which][d] * size_of(task, which));
+            tensor->data = (unsigned char *)tensor->data + from * part->strides[which][d] * size_of(task, which);
         }
     }
 }
 
-/* Compares the elements of one output tensor at `tensor` with those at the same places of `right`. */
-static bool same_elements(const RdxTask *part, int which, const unsigned char *right_data, char *error, size_t size)
+/* Compares the elements of one output tensor of the part with those at the same places of `right`. */
+static bool same_elements(const RdxTask *task, const RdxTask *part, int which, const unsigned char *right, char *error,
+                          size_t size)
 {
     const RdxTensor *tensor = &part->tensor[which];
     int64_t at[RDX_MAX_RANK] = {0}, position = 0, element = size_of(part, which);
-    const unsigned char *got = (const unsigned char *)tensor->data + tensor->byte_offset;
-    const unsigned char *right = right_data + tensor->byte_offset;
+    const unsigned char *got = tensor->data;
     for (;;) {
-        if (memcmp(got + position * element, right + position * element, (size_t)element) != 0) {
-            say_difference(part, which, position + (int64_t)(tensor->byte_offset / (uint64_t)element),
-                           got + position * element, right + position * element, "the reference", error, size);
+        const unsigned char *value = got + position * element;
+        if (memcmp(value, right + position * element, (size_t)element) != 0) {
+            say_difference(part, which, (value - storage_of(task, which)) / element, value, right + position * element,
+                           "the reference", error, size);
             return false;
         }
         int d = tensor->ndim - 1;
@@ -327,7 +273,7 @@ static bool verify_window(RdxBench *bench, RdxTask *part, int axis, int64_t from
 {
     const RdxTask *task = &bench->task;
     cut(part, task, axis, from, extent, false);
-    unsigned char *right_data[RDX_CASE_TENSORS];
+    unsigned char *right[RDX_CASE_TENSORS], *got[RDX_CASE_TENSORS];
     reset_outputs(&bench->task);
     for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
         int64_t bytes = storage_bytes(task, which);
@@ -335,8 +281,9 @@ static bool verify_window(RdxBench *bench, RdxTask *part, int axis, int64_t from
         if (kept == NULL)
             return false;
         memcpy(kept, storage_of(task, which), (size_t)bytes); /* what beta reads */
-        right_data[which] = kept - task->extent[which].low * size_of(task, which);
-        part->tensor[which].data = right_data[which];
+        got[which] = part->tensor[which].data;
+        right[which] = kept + (got[which] - storage_of(task, which));
+        part->tensor[which].data = right[which];
     }
     RdxPlan *reference = plan_otherwise(&part->problem, RDX_CHOOSE_REFERENCE, 0);
     RdxStatus status = reference ? rdx_bench_execute(bench, reference, &part->problem) : RDX_ERR_INTERNAL;
@@ -348,8 +295,8 @@ static bool verify_window(RdxBench *bench, RdxTask *part, int axis, int64_t from
     }
     bool good = true;
     for (int which = RDX_CASE_OUT; which < task->tensors && good; which++) {
-        part->tensor[which].data = task->tensor[which].data;
-        good = same_elements(part, which, right_data[which], error, size);
+        part->tensor[which].data = got[which];
+        good = same_elements(task, part, which, right[which], error, size);
     }
     return good;
 }

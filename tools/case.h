@@ -66,8 +66,8 @@ typedef struct RdxTask {
     RdxCaseExtent extent[RDX_CASE_TENSORS];
     int64_t shape[RDX_CASE_TENSORS][RDX_MAX_RANK], strides[RDX_CASE_TENSORS][RDX_MAX_RANK]; /* always filled */
     struct RdxCaseBuffer {
-        unsigned char *base; /* start of the allocation or mapping; NULL: none */
-        size_t bytes;        /* of all of it, guard pages included */
+        unsigned char *base;                  /* start of the allocation or mapping; NULL: none */
+        size_t bytes;                         /* of all of it, guard pages included */
         unsigned char *storage, *storage_end; /* the touched range, element `low` to the end of element `high` */
         unsigned char *usable, *usable_end;   /* what may be read and written: margins included */
         bool mapped;

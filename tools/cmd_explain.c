@@ -12,7 +12,8 @@
 static const char help[] =
     "usage: redax explain CASE [--device cpu|h200|a100|t4|cuda[:N]] [--format text|sexpr|json]\n"
     "\n"
-    "Prints the collapsed dimensions, the strategy chosen, its predicted bytes and time, and every strategy that was refused,\n"
+    "Prints the collapsed dimensions, the strategy chosen, its predicted bytes and time, and every strategy that was "
+    "refused,\n"
     "with the reason.\n"
     "\n"
     "  CASE is op[param]:dtype:shape[@strides][+offset][/axes]{:key=value}, for example\n"

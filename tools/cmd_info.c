@@ -9,10 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] = "usage: redax info [--json]\n"
-                           "\n"
-                           "Prints the version, the version of the tree that fixes every bit, instruction sets, threads, caches "
-                           "and devices.\n";
+static const char help[] =
+    "usage: redax info [--json]\n"
+    "\n"
+    "Prints the version, the version of the tree that fixes every bit, instruction sets, threads, caches "
+    "and devices.\n";
 
 enum { JSON = 256, HELP };
 
@@ -81,7 +82,8 @@ static void print_json(const Facts *facts)
 {
     RdxJson json;
     char version[32];
-    snprintf(version, sizeof version, "%d.%d.%d", facts->version / 10000, facts->version / 100 % 100, facts->version % 100);
+    snprintf(version, sizeof version, "%d.%d.%d", facts->version / 10000, facts->version / 100 % 100,
+             facts->version % 100);
     rdx_json_start(&json, stdout);
     rdx_json_text(&json, "version", version);
     rdx_json_int(&json, "tree_version", facts->tree);

@@ -192,9 +192,9 @@ static bool plan(Work *work)
         work->out.dtype = rdx_data_dtype(options->dtype);
     if (options->dtype && work->second && (options->op == RDX_VAR || options->op == RDX_STD)) {
         bool is_complex = rdx_data_type(work->array.dtype)->kind == RDX_DATA_COMPLEX;
-        work->out2.dtype = !is_complex                   ? work->out.dtype
+        work->out2.dtype = !is_complex                 ? work->out.dtype
                            : options->dtype == RDX_F64 ? rdx_data_dtype(RDX_C128)
-                                                         : rdx_data_dtype(RDX_C64);
+                                                       : rdx_data_dtype(RDX_C64);
     }
     problem->out = &work->out;
     problem->out2 = work->second ? &work->out2 : NULL;
@@ -229,8 +229,8 @@ static bool execute(Work *work)
         return false;
     }
     double started = rdx_seconds();
-    RdxStatus status = rdx_execute(work->plan, work->in.data, work->out.data, work->out2.data, work->workspace,
-                                   workspace_bytes, NULL);
+    RdxStatus status =
+        rdx_execute(work->plan, work->in.data, work->out.data, work->out2.data, work->workspace, workspace_bytes, NULL);
     work->seconds = rdx_seconds() - started;
     if (status != RDX_OK)
         return refuse(work, status);

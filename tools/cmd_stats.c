@@ -14,16 +14,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char help[] =
-    "usage: redax stats FILE[#TENSOR]... [--axis LIST] [--threads N] [--json]\n"
-    "\n"
-    "Prints shape, dtype, min, max, mean, std, norm and the numbers of NaN, infinite and zero elements of every tensor in\n"
-    ".npy and .safetensors files. Everything is accumulated in f64; std divides by n; NaN elements are counted and then\n"
-    "left out of the rest.\n"
-    "\n"
-    "  --axis LIST   along axes, as in 0,2 or -1: arrays instead of single numbers\n"
-    "  --threads N   threads to use (default: all)\n"
-    "  --json        print JSON\n";
+static const char help[] = "usage: redax stats FILE[#TENSOR]... [--axis LIST] [--threads N] [--json]\n"
+                           "\n"
+                           "Prints shape, dtype, min, max, mean, std, norm and the numbers of NaN, infinite and zero "
+                           "elements of every tensor in\n"
+                           ".npy and .safetensors files. Everything is accumulated in f64; std divides by n; NaN "
+                           "elements are counted and then\n"
+                           "left out of the rest.\n"
+                           "\n"
+                           "  --axis LIST   along axes, as in 0,2 or -1: arrays instead of single numbers\n"
+                           "  --threads N   threads to use (default: all)\n"
+                           "  --json        print JSON\n";
 
 enum { AXIS = 256, THREADS, JSON, HELP, COLUMNS = 11, WIDTH = 40 };
 
@@ -157,7 +158,8 @@ static void print_table(const Row *rows, int64_t count, const char *path)
         printable(name, longest + 1, r < 0 ? heads[0] : rows[r].named->name);
         if (r < 0 && colour)
             fputs("\033[2m", stdout);
-        printf(named ? "  %-*s" : "", (int)width[0], name);
+        if (named)
+            printf("  %-*s", (int)width[0], name);
         for (int i = 1; i < COLUMNS; i++) {
             const char *text = r < 0 ? heads[i] : cells[i];
             bool alarm = colour && r >= 0 && (i == 8 || i == 9) && strcmp(text, "0") != 0;

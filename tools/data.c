@@ -124,8 +124,8 @@ static double decode(const Format *format, uint64_t bits)
         uint64_t exponent = magnitude >> (format->precision - 1), one = 1ull << (format->precision - 1);
         uint64_t fraction = magnitude & (one - 1);
         int scale = format->emin - format->precision + 1;
-        value = exponent == 0 ? ldexp((double)fraction, scale)
-                              : ldexp((double)(fraction | one), scale + (int)exponent - 1);
+        value =
+            exponent == 0 ? ldexp((double)fraction, scale) : ldexp((double)(fraction | one), scale + (int)exponent - 1);
     }
     return negative ? -value : value;
 }

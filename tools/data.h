@@ -8,13 +8,7 @@
 #include <redax.h>
 #include <stdbool.h>
 
-typedef enum RdxDataKind {
-    RDX_DATA_BOOL,
-    RDX_DATA_INT,
-    RDX_DATA_UINT,
-    RDX_DATA_FLOAT,
-    RDX_DATA_COMPLEX
-} RdxDataKind;
+typedef enum RdxDataKind { RDX_DATA_BOOL, RDX_DATA_INT, RDX_DATA_UINT, RDX_DATA_FLOAT, RDX_DATA_COMPLEX } RdxDataKind;
 
 typedef struct RdxDataType {
     const char *name;

@@ -73,9 +73,9 @@ static int64_t pick_count(Dice *dice, int64_t lanes)
     case 12:
         return 16 * lanes + (chance(dice, 50) ? near : below(dice, lanes));
     case 13:
-        return 16 * lanes * (2 + below(dice, 4)) + near;
+        return 16 * lanes * (2 + below(dice, 8)) + near;
     case 14:
-        return 16 * lanes * (1 + below(dice, 3)) + below(dice, 16 * lanes);
+        return 16 * lanes * (1 + below(dice, 6)) + below(dice, 16 * lanes);
     default:
         return 1 + below(dice, 1000);
     }
@@ -83,7 +83,7 @@ static int64_t pick_count(Dice *dice, int64_t lanes)
 
 static int64_t pick_kept(Dice *dice, int64_t count)
 {
-    int64_t room = (chance(dice, 6) ? 300000 : 20000) / (count > 0 ? count : 1);
+    int64_t room = (chance(dice, 12) ? 400000 : 20000) / (count > 0 ? count : 1);
     if (room <= 1)
         return chance(dice, 60) ? 1 : 2 + below(dice, 2);
     int64_t kept = chance(dice, 30)   ? 1

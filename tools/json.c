@@ -15,7 +15,11 @@ static void indent(RdxJson *json)
 /* Valid UTF-8 at `at`: its length in bytes, else 0. */
 static int utf8_length(const unsigned char *at)
 {
-    int length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+    int length = at[0] < 0x80                    ? 1
+                 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                 : (at[0] & 0xf0) == 0xe0        ? 3
+                 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                                 : 0;
     for (int i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;

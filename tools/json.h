@@ -25,7 +25,7 @@ void rdx_json_finish(RdxJson *json);              /* closes it, with a newline *
 /* key is NULL within an array. */
 void rdx_json_object(RdxJson *json, const char *key);
 void rdx_json_array(RdxJson *json, const char *key, bool flat);
-void rdx_json_end(RdxJson *json); /* of the innermost object or array */
+void rdx_json_end(RdxJson *json);                                      /* of the innermost object or array */
 void rdx_json_text(RdxJson *json, const char *key, const char *value); /* bytes that are not UTF-8 become U+FFFD */
 void rdx_json_int(RdxJson *json, const char *key, int64_t value);
 void rdx_json_uint(RdxJson *json, const char *key, uint64_t value);

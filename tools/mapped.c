@@ -84,8 +84,8 @@ bool rdx_mapped_open(RdxMapped *mapped, const char *path, char *error, size_t si
 bool rdx_mapped_lost(const RdxMapped *mapped)
 {
     struct stat facts; /* a cut within the last page that remains raises no signal: its bytes read as zeros */
-    return mapped->bytes != NULL && (lost[mapped->slot] || fstat(mapped->descriptor, &facts) != 0 ||
-                                 (size_t)facts.st_size < mapped->count);
+    return mapped->bytes != NULL &&
+           (lost[mapped->slot] || fstat(mapped->descriptor, &facts) != 0 || (size_t)facts.st_size < mapped->count);
 }
 
 void rdx_mapped_close(RdxMapped *mapped)

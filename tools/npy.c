@@ -121,8 +121,9 @@ static const struct Spelling {
     const char *code;
     int dtype;
 } spellings[] = {
-    {"b1", RDX_BOOL}, {"i1", RDX_I8},  {"i2", RDX_I16}, {"i4", RDX_I32}, {"i8", RDX_I64}, {"u1", RDX_U8},  {"u2", RDX_U16},
-    {"u4", RDX_U32},  {"u8", RDX_U64}, {"f2", RDX_F16}, {"f4", RDX_F32}, {"f8", RDX_F64}, {"c8", RDX_C64}, {"c16", RDX_C128},
+    {"b1", RDX_BOOL}, {"i1", RDX_I8},  {"i2", RDX_I16}, {"i4", RDX_I32},   {"i8", RDX_I64},
+    {"u1", RDX_U8},   {"u2", RDX_U16}, {"u4", RDX_U32}, {"u8", RDX_U64},   {"f2", RDX_F16},
+    {"f4", RDX_F32},  {"f8", RDX_F64}, {"c8", RDX_C64}, {"c16", RDX_C128},
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
@@ -209,7 +210,9 @@ static bool take_dictionary(Reader *reader, RdxArray *array, bool *fortran)
         return fail(reader, "its header goes on after the dictionary");
     if (seen != 7)
         return fail(reader, "its header lacks the key '%s'",
-                    !(seen & 1) ? "descr" : !(seen & 2) ? "fortran_order" : "shape");
+                    !(seen & 1)   ? "descr"
+                    : !(seen & 2) ? "fortran_order"
+                                  : "shape");
     return true;
 }
 

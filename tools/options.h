@@ -10,11 +10,11 @@ typedef struct RdxAxes {
     int32_t list[RDX_MAX_RANK];
 } RdxAxes;
 
-bool rdx_option_axes(RdxAxes *axes, const char *text);           /* "0,-1", "none", "all" */
-bool rdx_option_real(double *value, const char *text);           /* any number; inf, -inf */
-bool rdx_option_threads(int *threads, const char *text);         /* 1 .. 4096 */
-bool rdx_option_device(RdxDevice *device, const char *text);     /* auto, cpu, cuda, cuda:N */
-bool rdx_option_dtype(int *dtype, const char *text);             /* f32, ... */
+bool rdx_option_axes(RdxAxes *axes, const char *text);       /* "0,-1", "none", "all" */
+bool rdx_option_real(double *value, const char *text);       /* any number; inf, -inf */
+bool rdx_option_threads(int *threads, const char *text);     /* 1 .. 4096 */
+bool rdx_option_device(RdxDevice *device, const char *text); /* auto, cpu, cuda, cuda:N */
+bool rdx_option_dtype(int *dtype, const char *text);         /* f32, ... */
 
 /* Why the library refused: its sentence, or its status name where it left none. */
 const char *rdx_option_reason(RdxStatus status);

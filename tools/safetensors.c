@@ -35,9 +35,10 @@ static const struct Spelling {
     const char *name;
     int dtype;
 } spellings[] = {
-    {"F64", RDX_F64}, {"F32", RDX_F32}, {"F16", RDX_F16}, {"BF16", RDX_BF16}, {"F8_E4M3", RDX_F8E4M3}, {"F8_E5M2", RDX_F8E5M2},
-    {"I64", RDX_I64}, {"I32", RDX_I32}, {"I16", RDX_I16}, {"I8", RDX_I8},     {"U64", RDX_U64},        {"U32", RDX_U32},
-    {"U16", RDX_U16}, {"U8", RDX_U8},   {"BOOL", RDX_BOOL}, {"C64", RDX_C64},
+    {"F64", RDX_F64},        {"F32", RDX_F32},        {"F16", RDX_F16},   {"BF16", RDX_BF16},
+    {"F8_E4M3", RDX_F8E4M3}, {"F8_E5M2", RDX_F8E5M2}, {"I64", RDX_I64},   {"I32", RDX_I32},
+    {"I16", RDX_I16},        {"I8", RDX_I8},          {"U64", RDX_U64},   {"U32", RDX_U32},
+    {"U16", RDX_U16},        {"U8", RDX_U8},          {"BOOL", RDX_BOOL}, {"C64", RDX_C64},
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
@@ -110,8 +111,8 @@ static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *
         !whole_number(offsets->child->next, &to))
         return fail(reader, "has data_offsets that are not two whole numbers");
     if (from > to || (uint64_t)to > bytes)
-        return fail(reader, "has data_offsets [%lld, %lld] outside the %zu bytes of data", (long long)from, (long long)to,
-                    bytes);
+        return fail(reader, "has data_offsets [%lld, %lld] outside the %zu bytes of data", (long long)from,
+                    (long long)to, bytes);
     if (!rdx_array_lay_out(array, false))
         return fail(reader, "has a shape larger than 64 bits can count");
     if (array->bytes != (size_t)(to - from))
@@ -215,10 +216,11 @@ bool rdx_safetensors_read(RdxSafetensors *file, const void *bytes, size_t count,
     for (int i = 7; i >= 0; i--)
         length = length << 8 | byte[i];
     if (length > HEADER_LIMIT)
-        return fail(&reader, "its header length of %llu bytes is more than %d", (unsigned long long)length, HEADER_LIMIT);
+        return fail(&reader, "its header length of %llu bytes is more than %d", (unsigned long long)length,
+                    HEADER_LIMIT);
     if (length > count - 8)
-        return fail(&reader, "it is cut short: its header wants %llu bytes and %zu are there", (unsigned long long)length,
-                    count - 8);
+        return fail(&reader, "it is cut short: its header wants %llu bytes and %zu are there",
+                    (unsigned long long)length, count - 8);
     const char *header = (const char *)byte + 8, *stop = NULL;
     if (length == 0 || header[0] != '{')
         return fail(&reader, "its header does not begin with {");

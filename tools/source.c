@@ -27,7 +27,8 @@ bool rdx_source_open(RdxSource *source, const char *path)
     size_t count = source->mapped.count;
     bool magic = count >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0, good = false;
     if (ends_with(path, ".npz") || (count >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)) {
-        snprintf(error, sizeof error, "it is a zip archive, as .npz files are: unpack it and name the .npy files within");
+        snprintf(error, sizeof error,
+                 "it is a zip archive, as .npz files are: unpack it and name the .npy files within");
     } else if (magic || ends_with(path, ".npy")) {
         good = rdx_npy_read(&source->single.array, bytes, count, error, sizeof error);
         source->single.name = "";

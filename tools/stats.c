@@ -68,8 +68,8 @@ int64_t rdx_stats_count_inf(int dtype, const void *bytes, int64_t count)
     if (type->kind < RDX_DATA_FLOAT || dtype == RDX_F8E4M3)
         return 0;
     for (int64_t i = 0; i < count; i++, at += type->size)
-        found += is_infinite_at(part, at) ||
-                 (type->kind == RDX_DATA_COMPLEX && is_infinite_at(part, at + type->size / 2));
+        found +=
+            is_infinite_at(part, at) || (type->kind == RDX_DATA_COMPLEX && is_infinite_at(part, at + type->size / 2));
     return found;
 }
 

@@ -7,10 +7,10 @@
 #include "output.h"
 
 typedef struct RdxStats {
-    bool has_range;                /* false: complex, or no elements that are not NaN */
+    bool has_range;                           /* false: complex, or no elements that are not NaN */
     _Alignas(8) unsigned char min[8], max[8]; /* of the tensor's dtype */
-    double mean, mean_im;          /* im: complex tensors only */
-    double std, norm;              /* population standard deviation; square root of the sum of squares */
+    double mean, mean_im;                     /* im: complex tensors only */
+    double std, norm;                         /* population standard deviation; square root of the sum of squares */
     int64_t nan, inf, zero;
 } RdxStats;
 

@@ -39,7 +39,7 @@ static RdxStatus reduce(RdxAxisStats *stats, RdxProblem *problem, int op, int na
 /* Goes over the elements of `in` in logical order with the position of each one's output. */
 static void count_inf(const RdxTensor *in, const bool *reduced, int64_t *counts)
 {
-    int64_t at[RDX_MAX_RANK] = {0}, step[RDX_MAX_RANK], out = 0, place = 0, width = 1;
+    int64_t at[RDX_MAX_RANK] = {0}, step[RDX_MAX_RANK] = {0}, out = 0, place = 0, width = 1;
     int dtype = rdx_data_number(in->dtype), size = rdx_data_type(dtype)->size;
     for (int d = in->ndim - 1; d >= 0; d--) {
         step[d] = reduced[d] ? 0 : width;

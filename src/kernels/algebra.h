@@ -7,7 +7,8 @@
    Every join is commutative to the bit. Counts are int64 and converted once, in rdx_pair; nodes carry them only where
    nan = omit makes them unequal.
 
-   The real algebras are defined in algebra_real.inc for f32 and f64, those of integers in algebra_int.inc for i32 and i64. */
+   The real algebras are defined in algebra_real.inc for f32 and f64, those of integers in algebra_int.inc for i32 and i64,
+   and sums that widen in algebra_isum.inc for every integer up to 32 bits. */
 #ifndef RDX_KERNELS_ALGEBRA_H
 #define RDX_KERNELS_ALGEBRA_H
 
@@ -17,7 +18,7 @@
 /* Fields: X(type, name) of a lane, X(part, type, name) of a node. T is the working type. */
 #define RDX_LANE_SUM(X, T) X(T, s)
 #define RDX_NODE_SUM(X, T) X(0, T, s)
-#define RDX_LANE_ISUM(X, T) X(int64_t, s)
+#define RDX_LANE_ISUM(X, T) X(RDX_CAT(RdxWide_, RDX_SUFFIX), s)
 #define RDX_NODE_ISUM(X, T) X(0, int64_t, s)
 #define RDX_LANE_PROD(X, T) X(T, s)
 #define RDX_NODE_PROD(X, T) X(0, T, s)
@@ -88,6 +89,29 @@ RDX_INLINE double rdx_infinity_f64(void)
 #undef RDX_REAL
 #undef RDX_SUFFIX
 
+/* Counts do not matter to integers: their joins take a pair only to be alike. */
+#define RDX_NO_COUNTS(suffix)                                                                                          \
+    typedef struct RdxPair_##suffix {                                                                                  \
+        char unused;                                                                                                   \
+    } RdxPair_##suffix;                                                                                                \
+    RDX_INLINE RdxPair_##suffix rdx_pair_##suffix(int64_t na, int64_t nb)                                              \
+    {                                                                                                                  \
+        RdxPair_##suffix pair = {0};                                                                                   \
+        (void)na, (void)nb;                                                                                            \
+        return pair;                                                                                                   \
+    }
+RDX_NO_COUNTS(i8)
+RDX_NO_COUNTS(u8)
+RDX_NO_COUNTS(i16)
+RDX_NO_COUNTS(u16)
+RDX_NO_COUNTS(i32)
+RDX_NO_COUNTS(i64)
+
+/* 16 elements of the type are exact in it. */
+typedef int16_t RdxWide_i8, RdxWide_u8;
+typedef int32_t RdxWide_i16, RdxWide_u16;
+typedef int64_t RdxWide_i32;
+
 #define RDX_INT int32_t
 #define RDX_UINT uint32_t
 #define RDX_SUFFIX i32
@@ -101,6 +125,42 @@ RDX_INLINE double rdx_infinity_f64(void)
 #include "algebra_int.inc"
 #undef RDX_INT
 #undef RDX_UINT
+#undef RDX_SUFFIX
+
+#define RDX_INT int8_t
+#define RDX_WIDE RdxWide_i8
+#define RDX_SUFFIX i8
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT uint8_t
+#define RDX_WIDE RdxWide_u8
+#define RDX_SUFFIX u8
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT int16_t
+#define RDX_WIDE RdxWide_i16
+#define RDX_SUFFIX i16
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT uint16_t
+#define RDX_WIDE RdxWide_u16
+#define RDX_SUFFIX u16
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT int32_t
+#define RDX_WIDE RdxWide_i32
+#define RDX_SUFFIX i32
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
 #undef RDX_SUFFIX
 
 #endif

@@ -12,8 +12,8 @@
 typedef struct RdxCostTable {
     const char *name;
     int compute;
-    double busy_bytes, unit_bandwidth, latency_us, ramp_us, start_us, finish_us, clock, issue_lanes, f64_weight,
-        write_weight;
+    double busy_bytes, unit_bandwidth, latency_us, ramp_us, finish_us, counter_us, item_us, clock, issue_lanes,
+        f64_weight, write_weight;
     bool async;
 } RdxCostTable;
 
@@ -31,8 +31,10 @@ typedef struct RdxDemand {
 double rdx_cost_push(const RdxSituation *situation);
 double rdx_cost_join(const RdxSituation *situation);
 
-/* Fills resident, grid, waves and flight_bytes from block, registers, shared_bytes and items. */
-void rdx_cost_occupy(const RdxSituation *situation, RdxConfig *config, double block_flight, bool persistent);
+/* Fills resident, grid, waves and flight_bytes from block, registers, shared_bytes and items. The grid is persistent where
+   tiles are staged ahead or items are small; else a block is an item (1 GB in items of 64 KiB: 234 us, as items of a
+   persistent grid without a prefetch 237 to 290), and always where parts are counted. */
+void rdx_cost_occupy(const RdxSituation *situation, RdxConfig *config, const RdxDemand *demand);
 
 /* Predicted microseconds of an occupied configuration; sets config->bytes. */
 double rdx_cost_time(const RdxSituation *situation, RdxConfig *config, const RdxDemand *demand);

@@ -17,10 +17,10 @@ static const RdxDeviceInfo presets[] = {
 
 static const RdxCostTable costs[] = {
 #define DEVICE(...)
-#define COST(name, compute, busy_bytes, unit_bandwidth, latency_us, ramp_us, start_us, finish_us, clock_ghz,           \
-             issue_lanes, f64_weight, write_weight, has_async)                                                         \
-    {#name,     compute,         busy_bytes,  unit_bandwidth, latency_us,   ramp_us,  start_us,                        \
-     finish_us, clock_ghz * 1e9, issue_lanes, f64_weight,     write_weight, has_async},
+#define COST(name, compute, busy_bytes, unit_bandwidth, latency_us, ramp_us, finish_us, counter_us, item_us,           \
+             clock_ghz, issue_lanes, f64_weight, write_weight, has_async)                                              \
+    {#name,      compute, busy_bytes,      unit_bandwidth, latency_us, ramp_us,      finish_us,                        \
+     counter_us, item_us, clock_ghz * 1e9, issue_lanes,    f64_weight, write_weight, has_async},
 #include "devices.def"
 #undef DEVICE
 #undef COST

@@ -2,6 +2,9 @@
    and global read columns alike; the shape is decided here once, the strategies decide how many outputs and chunks a block
    gets. Every shape function leaves a complete configuration, occupied and costed, so that the caller only compares.
 
+   Workspace behind the head: states by group, then part (chunk run outside, residue class inside), then output within the group.
+   Counters: word g of the head belongs to group g.
+
    Threads of a block are block_x * block_y. Rows: block_x along the reduced axis, block_y outputs. Columns: block_x vectors
    along the kept axis, block_y lane residues. */
 #ifndef RDX_PLAN_GEOMETRY_H

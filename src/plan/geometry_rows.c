@@ -24,6 +24,8 @@ static int64_t stage_pieces(const RdxSituation *situation, const RdxLayout *layo
     while (outputs > PIECES_WARPS &&
            rdx_register_budget(situation, 2, 16, outputs / PIECES_WARPS * layout->lanes / WARP) > PIECES_REGISTERS)
         outputs /= 2;
+    while (outputs > PIECES_WARPS && layout->outputs / outputs < 2 * situation->device->units)
+        outputs /= 2;
     int64_t slab = outputs * layout->run * layout->size;
     int64_t stage = rdx_max(PIECES_BYTES / slab, 1) * slab;
     config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
@@ -90,7 +92,7 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     }
     RdxDemand demand;
     rdx_rows_demand(situation, layout, config, &demand);
-    rdx_cost_occupy(situation, config, demand.block_flight, config->split * config->residues == 1);
+    rdx_cost_occupy(situation, config, &demand);
 }
 
 /* Beyond the load itself, per vector: turning, division by the run's length, funnel shifts, gathering from shared memory. */

@@ -1,17 +1,11 @@
 /* What a plan will do and why, for people (text), for tools (JSON) and in one line (s-expression): the collapsed dims, the
    choice, predicted traffic and time, the share of the memory's rate, every refused strategy with its reason and every losing
    candidate with its cost. Serves CPU and CUDA plans. Numbers are spelt without the locale: a comma would break the JSON. */
+#include "../sink.h"
 #include "layout.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-typedef struct Sink {
-    char *buffer;
-    size_t size, length;
-} Sink;
 
 /* The members of a configuration that are worth a word, in the order of printing. */
 typedef struct Field {
@@ -19,43 +13,30 @@ typedef struct Field {
     int64_t value, silent;             /* silent: the text leaves it out at this value */
 } Field;
 
-enum { MOST_FIELDS = 32 };
-
-static void put(Sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(Sink *sink, const char *format, ...)
-{
-    bool room = sink->length < sink->size;
-    va_list arguments;
-    va_start(arguments, format);
-    int n =
-        vsnprintf(room ? sink->buffer + sink->length : NULL, room ? sink->size - sink->length : 0, format, arguments);
-    va_end(arguments);
-    sink->length += n > 0 ? (size_t)n : 0;
-}
+enum { MOST_FIELDS = 32, WIDTH = 80 };
 
 /* Fixed point, or the strings that stand for NaN and infinities. */
-static void put_real(Sink *sink, double value, int decimals)
+static void put_real(RdxSink *sink, double value, int decimals)
 {
     if (isnan(value) || isinf(value)) {
-        put(sink, "\"%s\"", isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
+        rdx_sink_put(sink, "\"%s\"", isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
         return;
     }
     int64_t scale = 1;
     for (int i = 0; i < decimals; i++)
         scale *= 10;
     if (fabs(value) * (double)scale >= 9e18) {
-        put(sink, "%.0f", value);
+        rdx_sink_put(sink, "%.0f", value);
         return;
     }
     int64_t fixed = (int64_t)(fabs(value) * (double)scale + 0.5);
-    put(sink, "%s%lld", value < 0 && fixed ? "-" : "", (long long)(fixed / scale));
+    rdx_sink_put(sink, "%s%lld", value < 0 && fixed ? "-" : "", (long long)(fixed / scale));
     if (decimals)
-        put(sink, ".%0*lld", decimals, (long long)(fixed % scale));
+        rdx_sink_put(sink, ".%0*lld", decimals, (long long)(fixed % scale));
 }
 
 /* Three significant digits with a decimal prefix: 1.07 GB. */
-static void put_scaled(Sink *sink, double value, const char *unit)
+static void put_scaled(RdxSink *sink, double value, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     int step = 0;
@@ -64,28 +45,28 @@ static void put_scaled(Sink *sink, double value, const char *unit)
         step++;
     }
     put_real(sink, value, step == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
-    put(sink, " %s%s", prefixes[step], unit);
+    rdx_sink_put(sink, " %s%s", prefixes[step], unit);
 }
 
 /* Enough digits for a launch of a microsecond, few for a second. */
-static void put_us(Sink *sink, double us)
+static void put_us(RdxSink *sink, double us)
 {
     put_real(sink, us, us < 1000 ? 2 : 0);
 }
 
 /* A JSON string; also fit for an s-expression. */
-static void put_string(Sink *sink, const char *text)
+static void put_string(RdxSink *sink, const char *text)
 {
-    put(sink, "\"");
+    rdx_sink_put(sink, "\"");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c == '"' || *c == '\\')
-            put(sink, "\\%c", *c);
+            rdx_sink_put(sink, "\\%c", *c);
         else if (*c < 0x20 || *c >= 0x7f)
-            put(sink, "\\u%04x", *c);
+            rdx_sink_put(sink, "\\u%04x", *c);
         else
-            put(sink, "%c", *c);
+            rdx_sink_put(sink, "%c", *c);
     }
-    put(sink, "\"");
+    rdx_sink_put(sink, "\"");
 }
 
 static const char *variant_of(const RdxConfig *config)
@@ -103,7 +84,7 @@ static int cuda_fields(const RdxConfig *c, Field *f)
     int n = 0;
     f[n++] = (Field){"grid", "grid ", "", c->grid, -1};
     f[n++] = (Field){"block_x", "blocks of ", "", c->block_x, -1};
-    f[n++] = (Field){"block_y", "by ", " threads", c->block_y, -1};
+    f[n++] = (Field){"block_y", " x ", " threads", c->block_y, -1};
     f[n++] = (Field){"vector_bytes", "loads of ", " bytes", c->vector_bytes, -1};
     f[n++] = (Field){"loads", "", " in flight a thread", c->loads, 1};
     f[n++] = (Field){"stages", "", " stages", c->stages, 0};
@@ -151,197 +132,207 @@ static const char *finishing_name(const RdxConfig *config)
     return config->finishing >= 0 && config->finishing < (int)RDX_LENGTH(names) ? names[config->finishing] : "?";
 }
 
-static void put_types(Sink *sink, const RdxRecipe *recipe)
+static void put_types(RdxSink *sink, const RdxRecipe *recipe)
 {
-    put(sink, "%s %s -> %s", rdx_ops[recipe->op].name, rdx_types[recipe->in].name, rdx_types[recipe->out].name);
+    rdx_sink_put(sink, "%s %s -> %s", rdx_ops[recipe->op].name, rdx_types[recipe->in].name,
+                 rdx_types[recipe->out].name);
     if (recipe->out2 < RDX_TYPE_COUNT)
-        put(sink, " and %s", rdx_types[recipe->out2].name);
+        rdx_sink_put(sink, " and %s", rdx_types[recipe->out2].name);
 }
 
-static void text_choice(Sink *sink, const RdxSituation *situation, const RdxConfig *config)
+static void text_choice(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
 {
     Field fields[MOST_FIELDS];
     int count = fields_of(config, fields);
     const char *variant = variant_of(config);
-    put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
-        variant ? variant : "");
-    for (int i = 0, shown = 0; i < count; i++)
-        if (fields[i].before && fields[i].value != fields[i].silent)
-            put(sink, "%s%s%lld%s", shown++ ? ", " : " ", fields[i].before, (long long)fields[i].value,
-                fields[i].after);
+    rdx_sink_put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
+                 variant ? variant : "");
+    size_t line = sink->length;
+    for (int i = 0, shown = 0; i < count; i++) {
+        if (!fields[i].before || fields[i].value == fields[i].silent)
+            continue;
+        bool joined = fields[i].before[0] == ' '; /* "blocks of 64" " x 4 threads" */
+        bool wraps = !joined && sink->length - line > WIDTH;
+        line = wraps ? sink->length : line;
+        const char *gap = joined ? "" : !shown ? " " : wraps ? ",\n             " : ", ";
+        rdx_sink_put(sink, "%s%s%lld%s", gap, fields[i].before, (long long)fields[i].value, fields[i].after);
+        shown++;
+    }
     if (config->finishing == RDX_FINISHING_LAST_BLOCK)
-        put(sink, ", the last block finishes");
-    put(sink, "\n  predicted  ");
+        rdx_sink_put(sink, ", the last block finishes");
+    rdx_sink_put(sink, "\n  predicted  ");
     put_scaled(sink, config->bytes, "B");
-    put(sink, " in ");
+    rdx_sink_put(sink, " in ");
     put_us(sink, config->cost_us);
-    put(sink, " us, ");
+    rdx_sink_put(sink, " us, ");
     put_real(sink, 100 * share_of(situation, config), 0);
-    put(sink, "%% of ");
+    rdx_sink_put(sink, "%% of ");
     put_scaled(sink, situation->device->bandwidth, "B/s");
     if (rdx_strategies[config->strategy].cuda) {
-        put(sink, "; ");
+        rdx_sink_put(sink, "; ");
         put_real(sink, config->waves, 2);
-        put(sink, " waves, ");
+        rdx_sink_put(sink, " waves, ");
         put_real(sink, config->flight_bytes / 1024, 0);
-        put(sink, " KiB in flight a multiprocessor");
+        rdx_sink_put(sink, " KiB in flight a multiprocessor");
     }
-    put(sink, "\n");
+    rdx_sink_put(sink, "\n");
 }
 
-static void print_text(Sink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count, int chosen)
+static void print_text(RdxSink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
+                       int chosen)
 {
     char space[4096];
     const RdxSpace *s = situation->space;
     rdx_space_print(s, space, sizeof space);
     put_types(sink, situation->recipe);
-    put(sink, ", %lld output%s of %lld element%s, on %s\n  space      %s\n", (long long)s->keep_count,
-        s->keep_count == 1 ? "" : "s", (long long)s->reduce_count, s->reduce_count == 1 ? "" : "s",
-        situation->device->name, space);
+    rdx_sink_put(sink, ", %lld output%s of %lld element%s, on %s\n  space      %s\n", (long long)s->keep_count,
+                 s->keep_count == 1 ? "" : "s", (long long)s->reduce_count, s->reduce_count == 1 ? "" : "s",
+                 situation->device->name, space);
     if (chosen >= 0)
         text_choice(sink, situation, &candidates[chosen].config);
     else
-        put(sink, "  choice     reference, the plain reading of the tree\n");
-    put(sink, "  candidates\n");
+        rdx_sink_put(sink, "  choice     reference, the plain reading of the tree\n");
+    rdx_sink_put(sink, "  candidates\n");
     for (int i = 0; i < count; i++) {
         const RdxConfig *config = &candidates[i].config;
-        put(sink, "    %-10s ", rdx_strategies[config->strategy].name);
+        rdx_sink_put(sink, "    %-10s ", rdx_strategies[config->strategy].name);
         if (candidates[i].refused) {
-            put(sink, "refused: %s\n", candidates[i].refused);
+            rdx_sink_put(sink, "refused: %s\n", candidates[i].refused);
             continue;
         }
         put_us(sink, config->cost_us);
-        put(sink, " us%s%s%s\n", variant_of(config) ? ", " : "", variant_of(config) ? variant_of(config) : "",
-            i == chosen ? ", chosen" : "");
+        rdx_sink_put(sink, " us%s%s%s\n", variant_of(config) ? ", " : "", variant_of(config) ? variant_of(config) : "",
+                     i == chosen ? ", chosen" : "");
     }
 }
 
-static void sexpr_dims(Sink *sink, const char *name, const RdxDim *dims, int rank)
+static void sexpr_dims(RdxSink *sink, const char *name, const RdxDim *dims, int rank)
 {
     if (rank == 0)
         return;
-    put(sink, " (%s", name);
+    rdx_sink_put(sink, " (%s", name);
     for (int d = 0; d < rank; d++)
-        put(sink, " (%lld %lld)", (long long)dims[d].extent, (long long)dims[d].in);
-    put(sink, ")");
+        rdx_sink_put(sink, " (%lld %lld)", (long long)dims[d].extent, (long long)dims[d].in);
+    rdx_sink_put(sink, ")");
 }
 
-static void print_sexpr(Sink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
+static void print_sexpr(RdxSink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
                         int chosen)
 {
     const RdxSpace *space = situation->space;
-    put(sink, "(plan (%s %s %s) (device ", rdx_ops[situation->recipe->op].name, rdx_types[situation->recipe->in].name,
-        rdx_types[situation->recipe->out].name);
+    rdx_sink_put(sink, "(plan (%s %s %s) (device ", rdx_ops[situation->recipe->op].name,
+                 rdx_types[situation->recipe->in].name, rdx_types[situation->recipe->out].name);
     put_string(sink, situation->device->name);
-    put(sink, ")");
+    rdx_sink_put(sink, ")");
     sexpr_dims(sink, "keep", space->keep, space->keep_rank);
     sexpr_dims(sink, "reduce", space->reduce, space->reduce_rank);
     if (space->copy_count > 1)
-        put(sink, " (copies %lld)", (long long)space->copy_count);
+        rdx_sink_put(sink, " (copies %lld)", (long long)space->copy_count);
     if (chosen < 0) {
-        put(sink, " (reference)");
+        rdx_sink_put(sink, " (reference)");
     } else {
         const RdxConfig *config = &candidates[chosen].config;
         Field fields[MOST_FIELDS];
         int fields_count = fields_of(config, fields);
-        put(sink, " (%s", rdx_strategies[config->strategy].name);
+        rdx_sink_put(sink, " (%s", rdx_strategies[config->strategy].name);
         if (variant_of(config))
-            put(sink, " %s (finish %s)", variant_of(config), finishing_name(config));
+            rdx_sink_put(sink, " %s (finish %s)", variant_of(config), finishing_name(config));
         for (int i = 0; i < fields_count; i++)
             if (fields[i].value != 0)
-                put(sink, " (%s %lld)", fields[i].name, (long long)fields[i].value);
-        put(sink, " (bytes ");
+                rdx_sink_put(sink, " (%s %lld)", fields[i].name, (long long)fields[i].value);
+        rdx_sink_put(sink, " (bytes ");
         put_real(sink, config->bytes, 0);
-        put(sink, ") (us ");
+        rdx_sink_put(sink, ") (us ");
         put_us(sink, config->cost_us);
-        put(sink, "))");
+        rdx_sink_put(sink, "))");
     }
     for (int i = 0; i < count; i++) {
         const RdxConfig *config = &candidates[i].config;
         if (i == chosen)
             continue;
-        put(sink, candidates[i].refused ? " (refused %s " : " (lost %s ", rdx_strategies[config->strategy].name);
+        rdx_sink_put(sink, candidates[i].refused ? " (refused %s " : " (lost %s ",
+                     rdx_strategies[config->strategy].name);
         if (candidates[i].refused)
             put_string(sink, candidates[i].refused);
         else
             put_us(sink, config->cost_us);
-        put(sink, ")");
+        rdx_sink_put(sink, ")");
     }
-    put(sink, ")");
+    rdx_sink_put(sink, ")");
 }
 
-static void json_dims(Sink *sink, const char *name, const RdxDim *dims, int rank)
+static void json_dims(RdxSink *sink, const char *name, const RdxDim *dims, int rank)
 {
-    put(sink, ", \"%s\": [", name);
+    rdx_sink_put(sink, ", \"%s\": [", name);
     for (int d = 0; d < rank; d++)
-        put(sink, "%s{\"extent\": %lld, \"in\": %lld, \"out\": %lld, \"out2\": %lld, \"index\": %lld}", d ? ", " : "",
-            (long long)dims[d].extent, (long long)dims[d].in, (long long)dims[d].out, (long long)dims[d].out2,
-            (long long)dims[d].index);
-    put(sink, "]");
+        rdx_sink_put(sink, "%s{\"extent\": %lld, \"in\": %lld, \"out\": %lld, \"out2\": %lld, \"index\": %lld}",
+                     d ? ", " : "", (long long)dims[d].extent, (long long)dims[d].in, (long long)dims[d].out,
+                     (long long)dims[d].out2, (long long)dims[d].index);
+    rdx_sink_put(sink, "]");
 }
 
-static void json_config(Sink *sink, const RdxSituation *situation, const RdxConfig *config)
+static void json_config(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
 {
     Field fields[MOST_FIELDS];
     int count = fields_of(config, fields);
     if (variant_of(config))
-        put(sink, ", \"form\": \"%s\", \"finish\": \"%s\"", variant_of(config), finishing_name(config));
+        rdx_sink_put(sink, ", \"form\": \"%s\", \"finish\": \"%s\"", variant_of(config), finishing_name(config));
     for (int i = 0; i < count; i++)
-        put(sink, ", \"%s\": %lld", fields[i].name, (long long)fields[i].value);
+        rdx_sink_put(sink, ", \"%s\": %lld", fields[i].name, (long long)fields[i].value);
     if (rdx_strategies[config->strategy].cuda) {
-        put(sink, ", \"waves\": ");
+        rdx_sink_put(sink, ", \"waves\": ");
         put_real(sink, config->waves, 4);
-        put(sink, ", \"flight_bytes\": ");
+        rdx_sink_put(sink, ", \"flight_bytes\": ");
         put_real(sink, config->flight_bytes, 0);
     }
-    put(sink, ", \"bytes\": ");
+    rdx_sink_put(sink, ", \"bytes\": ");
     put_real(sink, config->bytes, 0);
-    put(sink, ", \"us\": ");
+    rdx_sink_put(sink, ", \"us\": ");
     put_real(sink, config->cost_us, 3);
-    put(sink, ", \"share\": ");
+    rdx_sink_put(sink, ", \"share\": ");
     put_real(sink, share_of(situation, config), 4);
 }
 
-static void print_json(Sink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count, int chosen)
+static void print_json(RdxSink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
+                       int chosen)
 {
     const RdxRecipe *recipe = situation->recipe;
     const RdxSpace *space = situation->space;
-    put(sink, "{\"schema\": 1, \"op\": \"%s\", \"in\": \"%s\", \"out\": \"%s\"", rdx_ops[recipe->op].name,
-        rdx_types[recipe->in].name, rdx_types[recipe->out].name);
+    rdx_sink_put(sink, "{\"schema\": 1, \"op\": \"%s\", \"in\": \"%s\", \"out\": \"%s\"", rdx_ops[recipe->op].name,
+                 rdx_types[recipe->in].name, rdx_types[recipe->out].name);
     if (recipe->out2 < RDX_TYPE_COUNT)
-        put(sink, ", \"out2\": \"%s\"", rdx_types[recipe->out2].name);
-    put(sink, ", \"device\": ");
+        rdx_sink_put(sink, ", \"out2\": \"%s\"", rdx_types[recipe->out2].name);
+    rdx_sink_put(sink, ", \"device\": ");
     put_string(sink, situation->device->name);
-    put(sink, ", \"bandwidth\": ");
+    rdx_sink_put(sink, ", \"bandwidth\": ");
     put_real(sink, situation->device->bandwidth, 0);
-    put(sink, ", \"outputs\": %lld, \"elements\": %lld, \"copies\": %lld", (long long)space->keep_count,
-        (long long)space->reduce_count, (long long)space->copy_count);
+    rdx_sink_put(sink, ", \"outputs\": %lld, \"elements\": %lld, \"copies\": %lld", (long long)space->keep_count,
+                 (long long)space->reduce_count, (long long)space->copy_count);
     json_dims(sink, "keep", space->keep, space->keep_rank);
     json_dims(sink, "reduce", space->reduce, space->reduce_rank);
     json_dims(sink, "copy", space->copy, space->copy_rank);
-    put(sink, ", \"choice\": \"%s\"",
-        chosen >= 0 ? rdx_strategies[candidates[chosen].config.strategy].name : "reference");
-    put(sink, ", \"candidates\": [");
+    rdx_sink_put(sink, ", \"choice\": \"%s\"",
+                 chosen >= 0 ? rdx_strategies[candidates[chosen].config.strategy].name : "reference");
+    rdx_sink_put(sink, ", \"candidates\": [");
     for (int i = 0; i < count; i++) {
-        put(sink, "%s{\"strategy\": \"%s\"", i ? ", " : "", rdx_strategies[candidates[i].config.strategy].name);
+        rdx_sink_put(sink, "%s{\"strategy\": \"%s\"", i ? ", " : "",
+                     rdx_strategies[candidates[i].config.strategy].name);
         if (candidates[i].refused) {
-            put(sink, ", \"refused\": ");
+            rdx_sink_put(sink, ", \"refused\": ");
             put_string(sink, candidates[i].refused);
         } else {
-            put(sink, ", \"chosen\": %s", i == chosen ? "true" : "false");
+            rdx_sink_put(sink, ", \"chosen\": %s", i == chosen ? "true" : "false");
             json_config(sink, situation, &candidates[i].config);
         }
-        put(sink, "}");
+        rdx_sink_put(sink, "}");
     }
-    put(sink, "]}");
+    rdx_sink_put(sink, "]}");
 }
 
 size_t rdx_plan_print(const RdxSituation *situation, const RdxCandidate *candidates, int count, int chosen, int format,
                       char *buffer, size_t size)
 {
-    Sink sink = {buffer, size, 0};
-    if (size > 0)
-        buffer[0] = '\0';
+    RdxSink sink = rdx_sink_open(buffer, size);
     if (format == RDX_JSON)
         print_json(&sink, situation, candidates, count, chosen);
     else if (format == RDX_SEXPR)

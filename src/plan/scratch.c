@@ -67,12 +67,11 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
             needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
             needs.levels = rdx_scratch_levels(n);
         } else { /* rows halved side by side */
-            needs.line = outputs * n;
-            needs.raw = outputs * n;
-            needs.table = recipe->indexed ? outputs * n : 0;
-            needs.fold = outputs * n;
-            needs.levels = 2;
-            needs.columns = outputs * rdx_max(n / 2, 1);
+            bool one_line = n <= lanes;
+            needs.line = one_line ? outputs * n : lanes;
+            needs.raw = one_line ? outputs * n : 0;
+            needs.table = recipe->indexed ? needs.line : 0;
+            needs.fold = outputs * rdx_min(n, lanes);
         }
         break;
     case RDX_STRATEGY_CPU_COLUMNS:

@@ -1,33 +1,43 @@
-/* short_rows: rows of at most L elements, many at once. Halves (variant 1) for contiguous rows of a power of two, lanes
-   (variant 0) for all others. */
+/* short_rows: rows of at most one chunk, many at once. Halves (variant 1) for contiguous rows, lanes (variant 0) for rows of at
+   most L elements that are not contiguous, or so short and crooked that gathering them is cheaper. */
 #include "cpu.h"
 #include "strategies.h"
 
-static bool can_halve(const RdxSpace *space)
+enum { CROOKED = 32, NODE_BYTES = 16384 }; /* a block's nodes stay in L1 */
+
+static bool is_contiguous(const RdxSpace *space)
 {
-    int64_t n = space->reduce_count;
-    bool contiguous = space->reduce_rank == 0 ? rdx_cpu_inner_stride(space) == space->in_size
-                                              : space->reduce_rank == 1 && space->reduce[0].in == space->in_size;
-    return contiguous && n == rdx_pow2_floor(n);
+    if (space->reduce_rank == 0)
+        return rdx_cpu_inner_stride(space) == space->in_size;
+    return space->reduce_rank == 1 && space->reduce[0].in == space->in_size;
+}
+
+static bool can_halve(const RdxSituation *situation)
+{
+    int64_t n = situation->space->reduce_count;
+    return is_contiguous(situation->space) && (n >= CROOKED || n == rdx_pow2_floor(n));
 }
 
 const char *rdx_plan_short_rows_applicable(const RdxSituation *situation)
 {
-    if (situation->space->reduce_count > situation->recipe->lanes)
-        return "more elements an output than lanes";
-    if (situation->space->reduce_count == 0)
+    int64_t n = situation->space->reduce_count;
+    if (n == 0)
         return "nothing is reduced";
+    if (n > rdx_recipe_chunk(situation->recipe))
+        return "more elements an output than one chunk";
+    if (n > situation->recipe->lanes && !is_contiguous(situation->space))
+        return "more elements an output than lanes, and not contiguous";
     return NULL;
 }
 
 void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
-    int64_t n = space->reduce_count, state = rdx_recipe_state_bytes(situation->recipe);
-    config->variant = can_halve(space);
-    /* A block's nodes stay in L1: 16 KiB of them. Lanes: enough rows for a vector loop to pay. */
-    int64_t rows = config->variant ? 16384 / (n * state) : rdx_min(512, 65536 / (n * space->in_size));
-    config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 16)));
+    int64_t n = space->reduce_count, present = rdx_min(n, situation->recipe->lanes);
+    config->variant = can_halve(situation);
+    int64_t rows = config->variant ? NODE_BYTES / (present * rdx_recipe_state_bytes(situation->recipe))
+                                   : rdx_min(512, 65536 / (n * space->in_size)); /* lanes: enough for a vector loop to pay */
+    config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 4)));
     rdx_cpu_partition(situation, config, false);
 }
 
@@ -37,7 +47,10 @@ double rdx_plan_short_rows_cost(const RdxSituation *situation, RdxConfig *config
     double outputs = (double)space->keep_count, n = (double)space->reduce_count;
     double blocks = (double)config->grid, state = rdx_recipe_state_bytes(situation->recipe);
     double element = rdx_cpu_element_ns(situation->recipe);
-    if (config->variant == 1) /* a split and a join move every node about twice */
-        return rdx_cpu_cost(situation, config, blocks * 150 + outputs * n * (element + state / 24));
-    return rdx_cpu_cost(situation, config, blocks * n * 30 + outputs * n * (element + 0.5 + state / 64));
+    if (config->variant == 0)
+        return rdx_cpu_cost(situation, config, blocks * n * 30 + outputs * n * (element + 0.5 + state / 64));
+    double present = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
+    bool even = space->reduce_count == rdx_pow2_floor(space->reduce_count) || n > present;
+    double row = (n > present ? 15 : 0) + (even ? 0 : 12);
+    return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (row + n * element + present * state / 32));
 }

@@ -68,7 +68,7 @@ static void occupy(const RdxSituation *situation, const RdxLayout *layout, RdxCo
 {
     RdxDemand demand;
     demand_of(situation, layout, config, &demand);
-    rdx_cost_occupy(situation, config, demand.block_flight, true);
+    rdx_cost_occupy(situation, config, &demand);
 }
 
 /* Blocks of fewer threads where there are not enough outputs to fill the chip with large ones. */
@@ -91,8 +91,8 @@ static void shape_registers(const RdxSituation *situation, const RdxLayout *layo
     config->vector_bytes = (int)vector;
     config->block_x = threads_for(situation, vectors);
     config->block_y = 1;
-    int64_t each =
-        rdx_max(FLIGHT_LOADS / layout->count, 1); /* vectors of a thread: few rows alone are little in flight */
+    /* Vectors of a thread: few rows alone are little in flight. */
+    int64_t each = rdx_max(FLIGHT_LOADS / layout->count, 1);
     while (each > 1 && vectors / (each * config->block_x) < 2 * situation->device->units)
         each /= 2;
     config->loads = (int)(layout->count * each);

@@ -60,7 +60,7 @@ static void finish_shape(const RdxSituation *situation, const RdxLayout *layout,
     RdxDemand demand;
     rdx_cut(layout, &trial, groups, outputs, config);
     demand_of(situation, layout, config, &demand);
-    rdx_cost_occupy(situation, config, demand.block_flight, true);
+    rdx_cost_occupy(situation, config, &demand);
     config->cost_us = rdx_plan_warp_cost(situation, config);
 }
 

@@ -26,9 +26,10 @@ static RdxReduce strategy_code(int strategy)
 static bool is_native(RdxType type, RdxWork work, bool planar)
 {
     static const uint8_t native[RDX_TYPE_COUNT] = {
-        [RDX_TYPE_I32] = 1 << RDX_WORK_I32, [RDX_TYPE_U32] = 1 << RDX_WORK_I32, [RDX_TYPE_I64] = 1 << RDX_WORK_I64,
-        [RDX_TYPE_U64] = 1 << RDX_WORK_I64, [RDX_TYPE_F32] = 1 << RDX_WORK_F32, [RDX_TYPE_F64] = 1 << RDX_WORK_F64,
-        [RDX_TYPE_C64] = 1 << RDX_WORK_F32, [RDX_TYPE_C128] = 1 << RDX_WORK_F64,
+        [RDX_TYPE_I8] = 1 << RDX_WORK_I8,   [RDX_TYPE_U8] = 1 << RDX_WORK_U8,   [RDX_TYPE_I16] = 1 << RDX_WORK_I16,
+        [RDX_TYPE_U16] = 1 << RDX_WORK_U16, [RDX_TYPE_I32] = 1 << RDX_WORK_I32, [RDX_TYPE_U32] = 1 << RDX_WORK_I32,
+        [RDX_TYPE_I64] = 1 << RDX_WORK_I64, [RDX_TYPE_U64] = 1 << RDX_WORK_I64, [RDX_TYPE_F32] = 1 << RDX_WORK_F32,
+        [RDX_TYPE_F64] = 1 << RDX_WORK_F64, [RDX_TYPE_C64] = 1 << RDX_WORK_F32, [RDX_TYPE_C128] = 1 << RDX_WORK_F64,
     };
     return (native[type] >> work & 1) && !planar;
 }

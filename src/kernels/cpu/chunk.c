@@ -3,6 +3,8 @@
    to the fold as it lies. */
 #include "worker.h"
 
+enum { PIECE_BYTES = 1024 }; /* staged at once; as much of what comes next is asked for before */
+
 static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element in one plane */
 {
     bool pair = rdx_type_is_complex((RdxType)recipe->in) && !recipe->planar;
@@ -12,6 +14,12 @@ static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element i
 static int64_t mapped_size(const RdxRecipe *recipe)
 {
     return rdx_work_size((RdxWork)recipe->work) * recipe->unit;
+}
+
+void rdx_prefetch(const unsigned char *data, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(data + at);
 }
 
 /* Brings `width` elements from each line into scratch; sets the fold's lines and plane. */
@@ -29,15 +37,20 @@ static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width)
     int runs = together ? 1 : fold->lines;
     int64_t length = together ? fold->lines * width : width;
     for (int k = 0; k < runs; k++) {
-        const unsigned char *line = fold->line[k];
-        if (worker->code->convert) {
-            unsigned char *to = converted + k * width * converted_size(recipe);
-            worker->code->convert(to, line, length, from_plane);
-            line = to;
+        int64_t piece = together ? PIECE_BYTES / in_size : length;
+        for (int64_t at = 0; at < length; at += piece) {
+            const unsigned char *from = fold->line[k] + at * in_size;
+            int64_t n = rdx_min(piece, length - at), place = k * width + at;
+            if (together) /* what lies behind is what comes next, be it a chunk or a row */
+                rdx_prefetch(from + length * in_size, n * in_size);
+            if (worker->code->convert) {
+                unsigned char *to = converted + place * converted_size(recipe);
+                worker->code->convert(to, from, n, from_plane);
+                from = to;
+            }
+            if (mapped)
+                worker->code->isa->map(mapped_to + place * mapped_size(recipe), to_plane, from, from_plane, n, recipe);
         }
-        if (mapped)
-            worker->code->isa->map(mapped_to + k * width * mapped_size(recipe), to_plane, line, from_plane, length,
-                                   recipe);
     }
     int64_t size = mapped ? mapped_size(recipe) : converted_size(recipe);
     for (int k = 0; k < fold->lines; k++)
@@ -136,24 +149,27 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
                    rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit));
 }
 
-void rdx_prefetch(const unsigned char *data, int64_t bytes)
+void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
+                     RdxStrip lanes_strip)
 {
-    for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(data + at);
+    int64_t lanes = worker->recipe->lanes, rest = n % lanes;
+    int full = (int)(n / lanes);
+    bool staged = worker->code->convert || worker->recipe->map != RDX_MAP_NONE;
+    int64_t bytes = n * worker->space->in_size;
+    if (columns == 1 && !staged) /* what lies behind is what comes next; staging asks for itself, piece by piece */
+        rdx_prefetch(data + bytes, bytes);
+    fold_lanes(worker, data, full + 1, 0, rest, columns, first_index, lanes_strip);
+    fold_lanes(worker, data, full, rest, lanes, columns, first_index, lanes_strip);
 }
 
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                     RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    int64_t lanes = recipe->lanes, rest = n % lanes;
-    int full = (int)(n / lanes);
     RdxStrip strip;
+    int64_t lanes = recipe->lanes;
     rdx_strip_lay(&strip, worker->scratch + worker->plan.fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
-    if (columns == 1) /* what lies behind is what comes next, be it a chunk or a row */
-        rdx_prefetch(data + n * rdx_types[recipe->in].size, n * rdx_types[recipe->in].size);
-    fold_lanes(worker, data, full + 1, 0, rest, columns, first_index, strip);
-    fold_lanes(worker, data, full, rest, lanes, columns, first_index, strip);
+    rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
     worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, columns * recipe->unit);
 }

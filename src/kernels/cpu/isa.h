@@ -5,7 +5,7 @@
      convert  contiguous elements          -> working type              (only where the dtype is not the working type)
      map      working type                 -> working type, keys, ...   (only where the recipe says so)
      fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal)
-     halve    the L * unit nodes of a chunk -> unit nodes               (join over the lanes)
+     halve    the L * unit nodes of a chunk -> unit nodes               (join over the lanes; or of many rows at once)
      join     two strips                   -> one strip                 (chunks, column lanes)
      finish   nodes                        -> results; store: results -> output dtype
 
@@ -40,6 +40,8 @@ typedef struct RdxAlgebraCode {
     void (*join)(RdxStrip dst, RdxStrip a, RdxStrip b, int64_t width, int64_t na, int64_t nb);
     /* In place over min(n, lanes) * unit nodes of one chunk of n elements; the first unit nodes are the answer. */
     void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
+    /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each: row i's answer goes to node i. */
+    void (*halve_rows)(RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
 } RdxAlgebraCode;
 
 /* n contiguous elements -> n values of the working type (complex: 2n, or two planes `plane` bytes apart where planar). */
@@ -68,8 +70,6 @@ typedef struct RdxIsa {
     /* n elements of `size` bytes, `step` bytes apart, to consecutive places. */
     void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
-    /* Rows of a + b blocks of `bytes` bytes: the first a blocks of each row to dst_a, the rest to dst_b. */
-    void (*split)(void *dst_a, void *dst_b, const void *src, int64_t rows, int64_t a_bytes, int64_t b_bytes);
 } RdxIsa;
 
 /* The level in use: the best that this machine and this build have, or what RDX_ISA names. RDX_ERR_DEVICE if RDX_ISA names one

@@ -64,6 +64,8 @@ LOOP(i16, i32, int16_t, int32_t, SAME)
 LOOP(u8, i32, uint8_t, int32_t, SAME)
 LOOP(u16, i32, uint16_t, int32_t, SAME)
 
+LOOP(bool, u8, uint8_t, uint8_t, TRUTH)
+
 LOOP(bool, i64, uint8_t, int64_t, TRUTH)
 LOOP(i8, i64, int8_t, int64_t, SAME)
 LOOP(i16, i64, int16_t, int64_t, SAME)
@@ -105,7 +107,7 @@ const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT] = {
     TO(U8, u8, I32, i32),         TO(U16, u16, I32, i32),       TO(BOOL, bool, I64, i64),
     TO(I8, i8, I64, i64),         TO(I16, i16, I64, i64),       TO(I32, i32, I64, i64),
     TO(U8, u8, I64, i64),         TO(U16, u16, I64, i64),       TO(U32, u32, I64, i64),
-    TO(C64, c64, F64, f64),
+    TO(C64, c64, F64, f64),       TO(BOOL, bool, U8, u8),
 };
 
 const RdxConvert RDX_LEVEL(convert_planar)[RDX_TYPE_COUNT][RDX_WORK_COUNT] = {

@@ -19,16 +19,6 @@
 #define RDX_SUFFIX i32
 #include "fold_int.inc"
 
-/* Only over i32: sums that widen. */
-#define A isum
-#define A_UPPER ISUM
-#define NODE_A isum
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#include "fold.inc"
-
 #define A moments
 #define A_UPPER MOMENTS
 #define NODE_A moments
@@ -46,7 +36,35 @@
 #undef T
 #undef RDX_SUFFIX
 
-#define CODE(algebra, suffix) {algebra##_fold_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix}
+/* Integers up to 32 bits into i64 sums. */
+#define T int8_t
+#define RDX_SUFFIX i8
+#include "fold_isum.inc"
+#undef T
+#undef RDX_SUFFIX
+#define T uint8_t
+#define RDX_SUFFIX u8
+#include "fold_isum.inc"
+#undef T
+#undef RDX_SUFFIX
+#define T int16_t
+#define RDX_SUFFIX i16
+#include "fold_isum.inc"
+#undef T
+#undef RDX_SUFFIX
+#define T uint16_t
+#define RDX_SUFFIX u16
+#include "fold_isum.inc"
+#undef T
+#undef RDX_SUFFIX
+#define T int32_t
+#define RDX_SUFFIX i32
+#include "fold_isum.inc"
+#undef T
+#undef RDX_SUFFIX
+
+#define CODE(algebra, suffix)                                                                                          \
+    {algebra##_fold_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix, algebra##_halve_rows_##suffix}
 #define REALS(ALGEBRA, algebra)                                                                                        \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \
@@ -72,7 +90,11 @@ const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     REALS(CVARN, cvarn),
     REALS(LSE, lse),
     REALS(LSEN, lsen),
-    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I32] = CODE(isum, i32)},
+    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = CODE(isum, i8),
+                          [RDX_WORK_U8] = CODE(isum, u8),
+                          [RDX_WORK_I16] = CODE(isum, i16),
+                          [RDX_WORK_U16] = CODE(isum, u16),
+                          [RDX_WORK_I32] = CODE(isum, i32)},
     [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = CODE(moments, i32)},
     INTEGERS(MAX, max),
     INTEGERS(ARGMAX, argmax),

@@ -39,7 +39,7 @@
         const T *x = src;                                                                                              \
         T *y = dst, *second = (T *)(void *)((unsigned char *)dst + dst_plane);                                         \
         const T turn = TURN, flip = recipe->flip ? (T)-1 : 0;                                                          \
-        int32_t *truth = dst;                                                                                          \
+        uint8_t *truth = dst;                                                                                           \
         switch ((RdxMap)recipe->map) {                                                                                 \
         case RDX_MAP_KEY:                                                                                              \
         case RDX_MAP_KEY_ARG:                                                                                          \
@@ -82,6 +82,16 @@
 INTEGER_MAP(int32_t, i32, 0)
 INTEGER_MAP(int64_t, i64, recipe->is_unsigned ? INT64_MIN : 0)
 
+#define TRUTH_MAP(T, suffix)                                                                                           \
+    static void map_##suffix(uint8_t *y, const T *x, int64_t n, bool zero)                                             \
+    {                                                                                                                  \
+        RDX_VECTOR_LOOP                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            y[i] = (x[i] != 0) ^ zero;                                                                                 \
+    }
+TRUTH_MAP(uint8_t, u8)
+TRUTH_MAP(uint16_t, u16)
+
 void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
                     const RdxRecipe *recipe)
 {
@@ -95,8 +105,15 @@ void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_p
     case RDX_WORK_I32:
         map_i32(dst, dst_plane, src, n, recipe);
         break;
-    default:
+    case RDX_WORK_I64:
         map_i64(dst, dst_plane, src, n, recipe);
+        break;
+    case RDX_WORK_I8:
+    case RDX_WORK_U8:
+        map_u8(dst, src, n, recipe->map == RDX_MAP_ZERO);
+        break;
+    default:
+        map_u16(dst, src, n, recipe->map == RDX_MAP_ZERO);
         break;
     }
 }

@@ -1,5 +1,4 @@
-/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and the split of rows
-   that halving side by side rows needs. */
+/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places. */
 #include "folds.h"
 
 #include <string.h>
@@ -85,43 +84,5 @@ void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int
     default:
         scatter_Sixteen(dst, step, src, n);
         break;
-    }
-}
-
-/* Equal halves of 4, 8, 16 and 32 bytes are what rows of a power of two meet; they become shuffles. */
-#define SPLIT(T, name)                                                                                                 \
-    static void split_##name(T *a, T *b, const T *src, int64_t rows)                                                   \
-    {                                                                                                                  \
-        RDX_VECTOR_LOOP                                                                                                \
-        for (int64_t i = 0; i < rows; i++) {                                                                           \
-            a[i] = src[2 * i];                                                                                         \
-            b[i] = src[2 * i + 1];                                                                                     \
-        }                                                                                                              \
-    }
-typedef struct ThirtyTwo {
-    uint64_t words[4];
-} ThirtyTwo;
-SPLIT(uint32_t, 4)
-SPLIT(uint64_t, 8)
-SPLIT(Sixteen, 16)
-SPLIT(ThirtyTwo, 32)
-
-void RDX_LEVEL(split)(void *dst_a, void *dst_b, const void *src, int64_t rows, int64_t a_bytes, int64_t b_bytes)
-{
-    if (a_bytes == b_bytes && a_bytes == 4) {
-        split_4(dst_a, dst_b, src, rows);
-    } else if (a_bytes == b_bytes && a_bytes == 8) {
-        split_8(dst_a, dst_b, src, rows);
-    } else if (a_bytes == b_bytes && a_bytes == 16) {
-        split_16(dst_a, dst_b, src, rows);
-    } else if (a_bytes == b_bytes && a_bytes == 32) {
-        split_32(dst_a, dst_b, src, rows);
-    } else {
-        unsigned char *a = dst_a, *b = dst_b;
-        const unsigned char *row = src;
-        for (int64_t i = 0; i < rows; i++, row += a_bytes + b_bytes) {
-            memcpy(a + i * a_bytes, row, (size_t)a_bytes);
-            memcpy(b + i * b_bytes, row + a_bytes, (size_t)b_bytes);
-        }
     }
 }

@@ -17,5 +17,4 @@ const RdxIsa TABLE(RDX_ISA) = {
     .scale = RDX_LEVEL(scale),
     .gather = RDX_LEVEL(gather),
     .scatter = RDX_LEVEL(scatter),
-    .split = RDX_LEVEL(split),
 };

@@ -72,6 +72,10 @@ void rdx_prefetch(const unsigned char *data, int64_t bytes);
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                     RdxStrip nodes);
 
+/* Its lanes alone, min(n, L) * columns nodes, not yet joined. */
+void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
+                     RdxStrip lanes_strip);
+
 /* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. */
 void rdx_chunk_offsets(RdxWorker *worker, int64_t columns);
 

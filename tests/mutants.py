@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Plants bugs in a copy of the sources and demands that the tests notice.
+
+    mutants.py                 15 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py --list          prints them, runs nothing
+    mutants.py --only WORD     only those whose description holds WORD
+
+A mutant is one change to one file of src/. It is killed if it does not survive, in this order: the golden answers
+(build/bits), the quick suites of check_all, and a short fuzz run. One that does not compile is no mutant: another is drawn.
+The draw orders all possible changes by a hash of (seed, file, line's text, operator), so an edit elsewhere does not reshuffle it.
+Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
+is named in the output. A named patch that no longer applies is a failure.
+
+Each worker has a copy of the tree with everything built at -O1; a mutant rebuilds what make thinks it must, and is undone by
+putting back the files that differ from the pristine copy.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import namedtuple
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SURVIVORS = os.path.join(ROOT, "tests", "survivors.txt")
+DRAWN = 40
+NEEDED = 0.95
+QUICK = "space recipe api api_errors api_state cache sys pool plugin plan_cuda print".split()
+
+Mutant = namedtuple("Mutant", "name path old new line")  # line: position of `old`, counted from 0; -1: wherever it is
+
+NAMED = [
+    ("canonical order turned round", "src/iter/collapse.c", "return a->in > b->in;", "return a->in < b->in;"),
+    ("a flipped axis forgets its logical index", "src/iter/collapse.c",
+     "    space->index_offset += last * dim->index;\n", ""),
+    ("outputs may overlap themselves", "src/iter/build.c", "RDX_REQUIRE(stride >= spanned,", "RDX_REQUIRE(stride >= 1,"),
+    ("chunks halved instead of paired", "src/kernels/cpu/chunk.c", "int64_t left = rdx_pow2_floor(count - 1)",
+     "int64_t left = count / 2"),
+    ("the smaller half of a var join leads", "src/kernels/algebra_real.inc",
+     "T greater = pair->b_greater ? b.m : a.m", "T greater = pair->b_greater ? a.m : b.m"),
+    ("half a complex hole is none", "src/kernels/cpu/map_real.inc", "bool hole = (a != a) | (b != b);",
+     "bool hole = (a != a);"),
+    ("narrowing from f64 rounds twice", "src/kernels/scalar.h", "rdx_f32_of_bits(exact ? bits : odd)",
+     "rdx_f32_of_bits(bits)"),
+    ("464 overflows f8e4m3", "src/kernels/scalar.h", "magnitude > 0x43e80000u", "magnitude >= 0x43e80000u"),
+    ("the caller's rounding mode is kept", "src/kernels/cpu/fp.h", "        _mm_setcsr(0x1f80u);", "        ;"),
+    ("a cache hit compares hashes", "src/cache.c",
+     "memcmp(entry->word, key->word, (size_t)key->words * sizeof *key->word) == 0", "true"),
+    ("a job may end before its workers", "src/pool.c", "while (pool.active > 0)", "while (false)"),
+    ("out may overlap in", "src/api.c", "a + (uintptr_t)a_low < b + (uintptr_t)b_high &&", "false &&"),
+    ("a negative beta is no beta", "src/kernels/cpu/emit.c", "if (worker->beta != 0) {", "if (worker->beta > 0) {"),
+    ("equal values: the last index", "src/kernels/cpu/columns.c", "index[j - 1] > moved", "index[j - 1] < moved"),
+    ("short rows of several axes lack their table", "src/plan/scratch.c",
+     "            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;\n            needs.levels = rdx_scratch_levels(n);",
+     "            needs.levels = rdx_scratch_levels(n);"),
+]
+
+
+# ---- Drawing ----
+
+SKIP = re.compile(r"RDX_ASSURE|_Static_assert|rdx_log|RDX_UNROLL|RDX_VECTOR|__attribute__|^\s*(#|/\*|\*|//)|\\$|^\s*case |restrict")
+BLIND = re.compile(r"__CUDA|__aarch64__|AVX512|__FAST_MATH__|NEON")  # code that this build does not hold
+
+
+def mask_comments(text):
+    """Comments and strings become blanks of the same length, so that operators never change them."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m.group(0))
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def visible_lines(text):
+    """Numbers of the lines that are compiled here and may be changed."""
+    stack, depth = [], 0
+    for number, line in enumerate(mask_comments(text).split("\n")):
+        directive = re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)", line)
+        if directive:
+            word, condition = directive.groups()
+            if word.startswith("if"):
+                stack.append(bool(BLIND.search(condition)))
+            elif word == "endif":
+                if stack:
+                    stack.pop()
+            elif stack:
+                stack[-1] = bool(BLIND.search(condition)) if word == "elif" else False
+            continue
+        if any(stack) or SKIP.search(text.split("\n")[number]):
+            continue
+        if depth_allows(line):
+            yield number, line
+
+
+def depth_allows(line):
+    return line.startswith("    ") and line.strip() not in ("", "{", "}")
+
+
+def changes(line):
+    """(operator, from, to, replacement) for every change that one masked line offers."""
+    for match in re.finditer(r" (<=|>=|<|>|==|!=|&&|\|\|) ", line):
+        other = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&"}[match.group(1)]
+        yield "compare", match.start(1), match.end(1), other
+    for match in re.finditer(r" ([+-]) (?=[\w(])", line):
+        yield "sign", match.start(1), match.end(1), {"+": "-", "-": "+"}[match.group(1)]
+    for match in re.finditer(r"(?<![\w.\[])([0-9]{1,4})(?![\w.\]])", line):
+        yield "off by one", match.start(1), match.end(1), str(int(match.group(1)) + 1)
+    for match in re.finditer(r"(?<![\w.>\]] )(?<![\w.>])\b(\w+) - (\w+)\b(?![(.\[]|->)", line):
+        yield "swapped", match.start(), match.end(), "%s - %s" % (match.group(2), match.group(1))
+    for match in re.finditer(r"\b(rdx_min|rdx_max)\(", line):
+        yield "identity", match.start(1), match.end(1), {"rdx_min": "rdx_max", "rdx_max": "rdx_min"}[match.group(1)]
+    for match in re.finditer(r"\? ([^?:]+) : ([^?:;,)]+)(?=[;,)])", line):
+        yield "swapped", match.start(), match.end(), "? %s : %s" % (match.group(2), match.group(1))
+    statement = re.match(r"\s+[\w>\-.\[\]* ()]+ ?([-+*|&^]?=|\+\+|--)(?!=).*;\s*$|\s+\w+\(.*\);\s*$", line)
+    declaration = re.match(r"\s+(const |static |struct |unsigned |u?int\d*_t |int |bool |double |float |char |size_t |T \w|"
+                           r"[A-Z]\w*(\(\w+\))? \*?\w+( =|,))", line)
+    if statement and not declaration and line.count("(") == line.count(")") and "return" not in line:
+        yield "dropped", len(line) - len(line.lstrip()), len(line.rstrip()), ";"
+
+
+def draw(seed):
+    """Every possible change, in the order of the draw."""
+    found = []
+    for folder, _, files in os.walk(os.path.join(ROOT, "src")):
+        for file in sorted(files):
+            if not file.endswith((".c", ".h", ".inc")):
+                continue
+            path = os.path.relpath(os.path.join(folder, file), ROOT)
+            with open(os.path.join(ROOT, path)) as stream:
+                text = stream.read()
+            lines, seen = text.split("\n"), {}
+            for number, masked in visible_lines(text):
+                for operator, start, end, replacement in changes(masked):
+                    changed = lines[number][:start] + replacement + lines[number][end:]
+                    key = (path, lines[number].strip(), operator, changed.strip())
+                    seen[key] = seen.get(key, 0) + 1
+                    digest = hashlib.sha256(repr((seed, key, seen[key])).encode()).digest()
+                    name = "%s: %s -> %s" % (operator, lines[number].strip(), changed.strip())
+                    found.append((digest, Mutant(name, path, lines[number], changed, number)))
+    found.sort(key=lambda item: item[0])
+    taken, per_line = [], set()
+    for _, mutant in found:  # one change a line
+        if (mutant.path, mutant.line) not in per_line:
+            per_line.add((mutant.path, mutant.line))
+            taken.append(mutant)
+    return taken
+
+
+# ---- Building and running ----
+
+class Worker:
+    """A copy of the pristine tree, mutated and put back."""
+
+    def __init__(self, pristine, home):
+        self.pristine, self.home = pristine, home
+        shutil.copytree(pristine, home, copy_function=shutil.copy2, symlinks=True)
+
+    def restore(self):
+        for folder, _, files in os.walk(self.home):
+            for file in files:
+                path = os.path.join(folder, file)
+                origin = os.path.join(self.pristine, os.path.relpath(path, self.home))
+                if os.path.islink(path):
+                    continue
+                if not os.path.exists(origin):
+                    os.remove(path)
+                elif os.stat(path).st_mtime_ns != os.stat(origin).st_mtime_ns:
+                    shutil.copy2(origin, path)
+        for folder, _, files in os.walk(self.pristine):
+            for file in files:
+                origin = os.path.join(folder, file)
+                path = os.path.join(self.home, os.path.relpath(origin, self.pristine))
+                if not os.path.lexists(path):
+                    shutil.copy2(origin, path, follow_symlinks=False)
+
+    def apply(self, mutant):
+        """False if it does not apply."""
+        path = os.path.join(self.home, mutant.path)
+        with open(path) as stream:
+            text = stream.read()
+        if mutant.line < 0:
+            if text.count(mutant.old) < 1:
+                return False
+            text = text.replace(mutant.old, mutant.new, 1)
+        else:
+            lines = text.split("\n")
+            if lines[mutant.line] != mutant.old:
+                return False
+            lines[mutant.line] = mutant.new
+            text = "\n".join(lines)
+        with open(path, "w") as stream:
+            stream.write(text)
+        return True
+
+
+def make_flags():
+    with open("/proc/cpuinfo") as stream:
+        has_avx2 = re.search(r"\bavx2\b", stream.read()) is not None
+    flags = ["CFLAGS=-g0 -w", "OPTIMISE=-O1", "ISA_OPTIMISE=-O1"]
+    if os.uname().machine == "x86_64":
+        isas = "baseline avx2" if has_avx2 else "baseline"
+        flags += ["ISAS=" + isas, "ISA_DEFINES=" + " ".join("-DRDX_HAVE_" + isa.upper() for isa in isas.split())]
+    return flags
+
+
+def run(command, home, limit):
+    """(exit status, output); 124 if it took too long."""
+    environment = dict(os.environ, CK_DEFAULT_TIMEOUT="20", CK_TIMEOUT_MULTIPLIER="1", MAKEFLAGS="")
+    process = subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+        return process.returncode, output.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return 124, "took longer than %d s" % limit
+
+
+def build(home, jobs=1):
+    targets = ["build/bits", "build/check_all", "build/redax"]
+    return run(["make", "-j%d" % jobs] + make_flags() + targets, home, 400)
+
+
+STEPS = (
+    ("golden", ["build/bits", "tests/golden.txt"], 30),
+    ("check", ["build/check_all"] + QUICK, 60),
+    ("fuzz", ["build/redax", "fuzz", "--cases", "1500", "--seed", "7", "--quiet"], 60),
+)
+
+
+def judge(worker, mutant):
+    """(verdict, detail, seconds): a step's name, "survived", "does not compile" or "does not apply"."""
+    start = time.monotonic()
+    verdict, detail = "survived", ""
+    if not worker.apply(mutant):
+        verdict = "does not apply"
+    elif build(worker.home)[0] != 0:
+        verdict = "does not compile"
+    else:
+        for name, command, limit in STEPS:
+            status, output = run(command, worker.home, limit)
+            if status != 0:
+                verdict = name
+                lines = [line for line in output.strip().split("\n") if line.strip()]
+                detail = lines[-1][:120] if lines else "status %d" % status
+                break
+    worker.restore()
+    return verdict, detail, time.monotonic() - start
+
+
+def read_survivors():
+    """{(path, name): reason} from lines PATH<TAB>NAME<TAB>REASON."""
+    known = {}
+    if os.path.exists(SURVIVORS):
+        with open(SURVIVORS) as stream:
+            for line in stream:
+                if line.strip() and not line.startswith("#"):
+                    path, name, reason = line.rstrip("\n").split("\t")
+                    known[path, name] = reason
+    return known
+
+
+def prepare(folder):
+    pristine = os.path.join(folder, "pristine")
+    os.mkdir(pristine)
+    for name in ("src", "include", "tests", "tools", "examples", "bench"):
+        if os.path.isdir(os.path.join(ROOT, name)):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(pristine, name))
+    shutil.copy2(os.path.join(ROOT, "Makefile"), pristine)
+    status, output = build(pristine, os.cpu_count() or 1)
+    if status != 0:
+        sys.exit("mutants: the sources themselves do not build:\n" + output)
+    for name, command, limit in STEPS:
+        status, output = run(command, pristine, limit)
+        if status != 0:
+            sys.exit("mutants: the sources themselves fail %s:\n%s" % (name, output))
+    return pristine
+
+
+class Campaign:
+    def __init__(self, folder, jobs):
+        pristine = prepare(folder)
+        self.workers = [Worker(pristine, os.path.join(folder, "worker%d" % i)) for i in range(jobs)]
+        self.lock = threading.Lock()
+        self.results = []
+        self.known = read_survivors()
+
+    def run_all(self, mutants, wanted):
+        """Judges until `wanted` of them compiled; returns [(mutant, verdict)]."""
+        queue, results = iter(mutants), []
+
+        def work(worker):
+            while True:
+                with self.lock:
+                    if len(results) + self.running >= wanted:
+                        return
+                    mutant = next(queue, None)
+                    if mutant is None:
+                        return
+                    self.running += 1
+                verdict, detail, seconds = judge(worker, mutant)
+                with self.lock:
+                    self.running -= 1
+                    if verdict == "does not compile" and mutant.line >= 0:
+                        continue
+                    results.append((mutant, verdict))
+                    print("%-9s %5.1f s  %s: %s%s" % (verdict, seconds, mutant.path, mutant.name,
+                                                    "  [%s]" % detail if detail else ""), flush=True)
+
+        self.running = 0
+        with concurrent.futures.ThreadPoolExecutor(len(self.workers)) as pool:
+            list(pool.map(work, self.workers))
+        return results
+
+
+def conclude(results, known):
+    counted = [(mutant, verdict) for mutant, verdict in results
+               if verdict != "survived" or (mutant.path, mutant.name) not in known]
+    survived = [mutant for mutant, verdict in counted if verdict == "survived"]
+    broken = [mutant for mutant, verdict in counted if verdict.startswith("does not")]
+    killed = len(counted) - len(survived) - len(broken)
+    for mutant in broken:
+        print("no longer applies or compiles: %s: %s" % (mutant.path, mutant.name))
+    for mutant in survived:
+        print("survived, for survivors.txt if that is harmless:\n%s\t%s\t" % (mutant.path, mutant.name))
+    share = killed / len(counted) if counted else 1.0
+    print("mutants: %d of %d killed (%.1f%%), %d listed survivors left out" %
+          (killed, len(counted), 100 * share, len(results) - len(counted)))
+    return share >= NEEDED and not broken
+
+
+def main():
+    parser = argparse.ArgumentParser(description="plants bugs and demands that the tests notice")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=DRAWN, help="drawn mutants (40)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    named = [Mutant(name, path, old, new, -1) for name, path, old, new in NAMED if arguments.only in name]
+    drawn = [mutant for mutant in draw(arguments.seed) if arguments.only in mutant.path + ": " + mutant.name]
+    if arguments.list:
+        for mutant in named + drawn[:arguments.count]:
+            print("%s: %s" % (mutant.path, mutant.name))
+        return 0
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="redax-mutants-") as folder:
+        campaign = Campaign(folder, arguments.jobs)
+        print("pristine build and tests: %.0f s" % (time.monotonic() - start), flush=True)
+        results = campaign.run_all(named, len(named))
+        results += campaign.run_all(drawn, arguments.count)
+    passed = conclude(results, campaign.known)
+    print("%.0f s" % (time.monotonic() - start))
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

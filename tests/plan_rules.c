@@ -1,0 +1,259 @@
+/* See plan_rules.h. Everything here is worked out from the space and the device, not by the planner's own functions. */
+#include "plan_rules.h"
+
+#include <check.h>
+#include <math.h>
+#include <plan/cost.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COUNTERS = RDX_WORKSPACE_HEAD / 4 };
+
+typedef struct Random {
+    uint64_t state;
+} Random;
+
+static uint64_t draw(Random *random)
+{
+    uint64_t z = random->state += 0x9E3779B97F4A7C15;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
+static int64_t below(Random *random, int64_t n)
+{
+    return (int64_t)(draw(random) % (uint64_t)n);
+}
+
+/* From 1 up, every power of two as likely as the next; a power of two itself half of the time. */
+static int64_t draw_extent(Random *random, int bits)
+{
+    int b = (int)below(random, bits + 1);
+    int64_t least = (int64_t)1 << b;
+    return below(random, 2) ? least : least + below(random, least);
+}
+
+void plan_random_shape(PlanShape *shape, uint64_t seed)
+{
+    Random state = {seed * 0xD1342543DE82EF95}, *random = &state;
+    int order[8], rank = (int)below(random, 7), bits = 36, op = 1 + (int)below(random, RDX_OP_COUNT - 1);
+    RdxType in = (RdxType)below(random, RDX_TYPE_COUNT);
+    while (!rdx_op_accepts(op, in))
+        in = (RdxType)below(random, RDX_TYPE_COUNT);
+    *shape = (PlanShape){.problem = RDX_PROBLEM_INIT};
+    for (int d = 0; d < rank; d++) {
+        shape->extent[d] =
+            below(random, 60) == 0 ? 0 : draw_extent(random, (int)below(random, bits < 34 ? bits + 1 : 35));
+        for (bits = 36; d >= 0 && bits > 0; bits--) { /* what is left of 2^36 */
+            double product = 1;
+            for (int i = 0; i <= d; i++)
+                product *= (double)rdx_max(shape->extent[i], 1);
+            if (product * (double)((int64_t)1 << bits) <= 68719476736.0)
+                break;
+        }
+        order[d] = d;
+    }
+    if (below(random, 3) == 0)
+        for (int d = rank - 1; d > 0; d--) {
+            int other = (int)below(random, d + 1), swap = order[d];
+            order[d] = order[other];
+            order[other] = swap;
+        }
+    int64_t step = below(random, 6) == 0 ? 1 + below(random, 4) : 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        int d = order[i];
+        shape->stride[d] = below(random, 8) == 0 ? 0 : below(random, 8) == 0 ? -step : step;
+        step *= rdx_max(shape->extent[d], 1);
+        step += below(random, 6) == 0 ? below(random, 20) : 0;
+    }
+    int naxes = 0, kept = 0;
+    for (int d = 0; d < rank; d++) {
+        if (below(random, 2))
+            shape->axes[naxes++] = d;
+        else
+            shape->out_extent[kept++] = shape->extent[d];
+    }
+    shape->in = (RdxTensor){NULL, {1, 0}, rank, rdx_types[in].dtype, shape->extent, shape->stride, 0};
+    shape->in.byte_offset = below(random, 3) ? 0 : (uint64_t)(below(random, 9) * rdx_types[in].size);
+    shape->out =
+        (RdxTensor){NULL, {1, 0}, kept, rdx_types[rdx_op_default_out(op, in)].dtype, shape->out_extent, NULL, 0};
+    shape->problem.op = op;
+    shape->problem.axes = shape->axes;
+    shape->problem.naxes = naxes;
+    shape->problem.in = &shape->in;
+    shape->problem.out = &shape->out;
+    RdxType out2 = rdx_op_default_out2(op, in);
+    if (out2 < RDX_TYPE_COUNT && (op == RDX_MINMAX || below(random, 3) == 0)) {
+        shape->out2 = shape->out;
+        shape->out2.dtype = rdx_types[out2].dtype;
+        shape->problem.out2 = &shape->out2;
+    }
+    shape->problem.nan = (rdx_ops[op].options & RDX_OPTION_NAN) && below(random, 4) == 0;
+    int64_t align = rdx_type_align(in);
+    shape->in_align = rdx_max(align, (int64_t)1 << below(random, 9));
+}
+
+char plan_where[1024];
+
+void plan_note(const PlanCase *p, const RdxConfig *c, uint64_t seed)
+{
+    char space[512];
+    rdx_space_print(&p->space, space, sizeof space);
+    snprintf(plan_where, sizeof plan_where,
+             "seed %llu, %s, %s %s, align %lld, offset %lld: %s\n  %s/%s grid %lld items %lld groups %lld outputs %lld "
+             "split %lld "
+             "part %lld residues %d block %dx%d registers %d shared %lld workspace %lld flight %.0f waves %.3f",
+             (unsigned long long)seed, p->situation.device->name, rdx_ops[p->recipe.op].name,
+             rdx_types[p->recipe.in].name, (long long)p->situation.in_align, (long long)p->space.in_offset, space,
+             rdx_strategies[c->strategy].name, rdx_form_name(c->variant), (long long)c->grid, (long long)c->items,
+             (long long)c->groups, (long long)c->outputs_per_block, (long long)c->split, (long long)c->part_chunks,
+             c->residues, c->block_x, c->block_y, c->registers, (long long)c->shared_bytes,
+             (long long)c->workspace_bytes, c->flight_bytes, c->waves);
+}
+
+static bool is_pow2(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static void check_limits(const RdxDeviceInfo *device, const RdxConfig *c)
+{
+    int64_t threads = (int64_t)c->block_x * c->block_y, warps = rdx_div_up(threads, 32);
+    KEEPS(threads >= 1 && threads <= 1024);
+    KEEPS(c->registers >= 24 && c->registers <= 255);
+    KEEPS(rdx_round_up(c->registers, 8) * warps * 32 <= device->registers_per_unit);
+    KEEPS(c->shared_bytes >= 0 && c->shared_bytes <= device->shared_per_block);
+    KEEPS(c->stages * c->tile_bytes <= c->shared_bytes);
+    KEEPS(c->resident >= 1 && c->resident <= device->blocks_per_unit);
+    KEEPS(c->resident * threads <= device->threads_per_unit);
+    KEEPS(c->resident * rdx_round_up(c->registers, 8) * warps * 32 <= device->registers_per_unit);
+    KEEPS(c->resident == 1 || c->resident * (c->shared_bytes + 1024) <= device->shared_per_unit + 1024);
+    KEEPS(c->grid >= 0 && c->grid <= INT32_MAX);
+    KEEPS(c->finish_grid >= 0 && c->finish_grid <= INT32_MAX);
+    KEEPS(c->loads >= 1 && c->loads <= 256);
+    KEEPS(is_pow2(c->vector_bytes) && c->vector_bytes <= 16);
+    KEEPS(c->bytes >= 0 && isfinite(c->bytes) && isfinite(c->flight_bytes) && isfinite(c->waves));
+    KEEPS(isfinite(c->cost_us) && c->cost_us >= device->launch_us);
+}
+
+/* Parts are aligned power-of-two chunk runs that cover every chunk once; lane classes cover every lane once. */
+static void check_parts(const PlanCase *p, const RdxConfig *c)
+{
+    int64_t chunk = rdx_recipe_chunk(&p->recipe), chunks = rdx_div_up(p->space.reduce_count, chunk), covered = 0;
+    KEEPS(is_pow2(c->part_chunks) && is_pow2(c->residues) && c->residues <= p->recipe.lanes);
+    KEEPS(c->residues == 1 || c->part_chunks == 1);
+    KEEPS(c->split >= 1 && c->slices >= 1);
+    int64_t step = rdx_max(c->split / 1000, 1);
+    for (int64_t part = 0; part < c->split; part += part + step < c->split ? step : rdx_max(c->split - 1 - part, 1)) {
+        int64_t first = part * c->part_chunks, last = rdx_min(first + c->part_chunks, chunks);
+        KEEPS(first % c->part_chunks == 0);
+        KEEPS(last > first || chunks == 0);
+        covered = last;
+    }
+    KEEPS(covered == chunks);
+    KEEPS((c->split - 1) * c->part_chunks < rdx_max(chunks, 1));
+    int lanes = 0;
+    for (int r = 0; r < c->residues; r++)
+        lanes += (p->recipe.lanes - r + c->residues - 1) / c->residues;
+    KEEPS(lanes == p->recipe.lanes);
+}
+
+static void check_workspace(const PlanCase *p, const RdxConfig *c)
+{
+    const RdxSpace *space = &p->space;
+    int64_t parts = c->split * c->residues;
+    KEEPS((double)c->groups * (double)c->outputs_per_block >= (double)space->keep_count);
+    KEEPS(c->items == c->groups * parts * c->slices);
+    KEEPS(c->grid <= c->items && (c->grid > 0) == (c->items > 0));
+    KEEPS(parts == 1 || c->slices == 1);
+    if (c->finishing == RDX_FINISHING_NONE) {
+        KEEPS(parts == 1 && c->workspace_bytes == 0 && c->finish_grid == 0);
+        return;
+    }
+    double least = RDX_WORKSPACE_HEAD + (double)parts * (double)space->keep_count * rdx_recipe_state_bytes(&p->recipe);
+    double input = (double)space->keep_count * (double)space->reduce_count * space->in_size;
+    KEEPS(strcmp(rdx_strategies[c->strategy].name, "global") == 0);
+    KEEPS((double)c->workspace_bytes >= least);
+    KEEPS((double)c->workspace_bytes <= RDX_WORKSPACE_HEAD + (input / 100 > 4194304 ? input / 100 : 4194304));
+    KEEPS(c->groups <= COUNTERS);
+    KEEPS(parts == 1 || c->grid == c->items); /* the last block counts all of its group */
+    KEEPS((c->finishing == RDX_FINISHING_LAUNCH) == (c->finish_grid > 0));
+}
+
+static __int128 span_of(const RdxDim *dims, int rank, int operand)
+{
+    __int128 span = 0;
+    for (int d = 0; d < rank; d++) {
+        __int128 stride = operand == 0 ? dims[d].in : operand == 1 ? dims[d].out : dims[d].out2;
+        span += (dims[d].extent - 1) * (stride < 0 ? -stride : stride);
+    }
+    return span;
+}
+
+/* Worked out from the dims, not from the bounds that the planner reads. */
+static void check_index_width(const PlanCase *p, const RdxConfig *c)
+{
+    const RdxSpace *s = &p->space;
+    const __int128 limit = (__int128)1 << 31;
+    KEEPS(c->index_bits == 32 || c->index_bits == 64);
+    if (c->index_bits == 64)
+        return;
+    __int128 in = span_of(s->keep, s->keep_rank, 0) + span_of(s->reduce, s->reduce_rank, 0) + s->in_size + 32;
+    KEEPS(in < limit);
+    for (int operand = 1; operand <= 2; operand++)
+        KEEPS(span_of(s->keep, s->keep_rank, operand) + span_of(s->copy, s->copy_rank, operand) + 16 < limit);
+    KEEPS(s->keep_count < limit && s->reduce_count < limit && s->copy_count < limit);
+    __int128 index = s->index_offset;
+    for (int d = 0; d < s->reduce_rank; d++)
+        index += (__int128)(s->reduce[d].extent - 1) * (s->reduce[d].index > 0 ? s->reduce[d].index : 0);
+    KEEPS(!s->indexed || s->reduce_count == 0 || index < limit);
+}
+
+/* Forms that load vectors where they lie: every address that a vector may start at is a multiple of it. */
+static void check_vectors(const PlanCase *p, const RdxConfig *c)
+{
+    const RdxSpace *s = &p->space;
+    int64_t vector = c->vector_bytes, bits = p->situation.in_align | s->in_offset;
+    bool along_rows = c->variant == RDX_FORM_ROWS || c->variant == RDX_FORM_RUNS;
+    bool along_columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_REGISTERS;
+    if (s->keep_count == 0 || s->reduce_count == 0 || (!along_rows && !along_columns && c->variant != RDX_FORM_GATHER))
+        return;
+    for (int d = 0; d < s->keep_rank - along_columns; d++)
+        bits |= s->keep[d].in;
+    for (int d = 0; d < s->reduce_rank - along_rows; d++)
+        bits |= s->reduce[d].in;
+    KEEPS(bits % vector == 0);
+    if (along_rows)
+        KEEPS(s->reduce_rank > 0 && s->reduce[s->reduce_rank - 1].in == s->in_size);
+    if (along_columns)
+        KEEPS(s->keep_rank > 0 && s->keep[s->keep_rank - 1].in == s->in_size);
+    if (c->variant == RDX_FORM_RUNS) /* and none straddles the end of a run */
+        KEEPS(s->reduce[s->reduce_rank - 1].extent * s->in_size % vector == 0);
+}
+
+bool plan_keeps_busy(const PlanCase *p, const RdxConfig *c)
+{
+    RdxLayout layout;
+    rdx_layout_of(&layout, &p->situation);
+    const RdxDeviceInfo *device = p->situation.device;
+    double elements = (double)layout.count * (double)layout.outputs * layout.size;
+    if (layout.touched < device->units * 1048576.0 || elements < 0.5 * layout.touched || layout.slab_bytes == 0)
+        return false;
+    KEEPS(c->items >= device->units);
+    KEEPS(c->waves >= 0.9 || c->items >= 2 * device->units);
+    bool stretches = layout.run * layout.size >= 512 || (layout.packed && layout.columns * layout.size >= 512);
+    if (c->variant == RDX_FORM_GATHER || (!stretches && !layout.flat))
+        return false;
+    KEEPS(c->flight_bytes >= 2 * rdx_cost_table(device)->busy_bytes);
+    return true;
+}
+
+void plan_keeps_rules(const PlanCase *p, const RdxConfig *c)
+{
+    check_limits(p->situation.device, c);
+    check_parts(p, c);
+    check_workspace(p, c);
+    check_index_width(p, c);
+    check_vectors(p, c);
+}

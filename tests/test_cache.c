@@ -1,0 +1,248 @@
+/* The plan cache of rdx_reduce: right answers whatever was asked before, at every size, with keys that all collide, from many
+   threads while its size changes, and plans that outlive their place. */
+#include "sys.h"
+#include "task.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+extern uint64_t rdx_cache_hash_mask;
+
+enum { TASKS = 24 };
+
+static const char *const lines[TASKS] = {
+    "sum:f32:30x40/1",
+    "sum:f32:30x40/0",
+    "sum:f32:40x30/1",
+    "sum:f64:30x40/1",
+    "mean:f32:30x40/1",
+    "max:f32:30x40/1",
+    "max:f32:30x40/1:out2=1",
+    "var:f32:30x40/1",
+    "var0:f32:30x40/1",
+    "var:f32:30x40/1:out2=1",
+    "norm2:f32:30x40/1",
+    "norm3:f32:30x40/1",
+    "sum:f32:30x40/1:nan=omit:data=holes",
+    "sum:f32:30x40/1:out=f64",
+    "sum:f32:30x40",
+    "sum:f32:30x40/-",
+    "sum:f32:30x40/1:keep=1",
+    "sum:f32:30x40@1x30/1",
+    "sum:f32:30x40@40x-1+39/1",
+    "sum:f32:30x40+1/1",
+    "sum:f32:30x40/1:ostrides=3",
+    "sum:i32:30x40/1",
+    "sum:f32:30x40/1:alpha=2",
+    "sum:f32:30x40/1:alpha=0.5:beta=3",
+};
+
+typedef struct Known {
+    RdxTask task;
+    unsigned char *right[RDX_CASE_TENSORS];
+} Known;
+
+static Known *known;
+
+/* The answers, from plans of their own. */
+static void know(void)
+{
+    known = calloc(TASKS, sizeof *known);
+    ck_assert_ptr_nonnull(known);
+    for (int i = 0; i < TASKS; i++) {
+        RdxTask *task = &known[i].task;
+        task_open(task, lines[i]);
+        RdxPlan *plan = task_plan(task);
+        ck_assert_int_eq(task_execute(task, plan), RDX_OK);
+        rdx_plan_destroy(plan);
+        for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
+            known[i].right[which] = malloc(task_output_bytes(task, which) + 1);
+            ck_assert_ptr_nonnull(known[i].right[which]);
+            memcpy(known[i].right[which], task->buffer[which].storage, task_output_bytes(task, which));
+        }
+    }
+}
+
+static void forget(void)
+{
+    for (int i = 0; i < TASKS; i++) {
+        free(known[i].right[RDX_CASE_OUT]);
+        free(known[i].right[RDX_CASE_OUT2]);
+        rdx_case_release(&known[i].task);
+    }
+    free(known);
+}
+
+static void check(int i)
+{
+    RdxTask *task = &known[i].task;
+    rdx_case_reset(task);
+    RdxStatus status = rdx_reduce(&task->problem, NULL);
+    ck_assert_msg(status == RDX_OK, "%s: %s", lines[i], rdx_last_error());
+    for (int which = RDX_CASE_OUT; which < task->tensors; which++)
+        ck_assert_msg(memcmp(known[i].right[which], task->buffer[which].storage, task_output_bytes(task, which)) == 0,
+                      "%s: other answers through the cache", lines[i]);
+}
+
+START_TEST(every_size)
+{
+    static const size_t sizes[] = {256, 1, 0, 2, 7, 1000000, 24};
+    know();
+    for (int collide = 0; collide < 2; collide++) {
+        rdx_cache_hash_mask = collide ? 0 : UINT64_MAX;
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+            rdx_set_cache(sizes[s]);
+            for (int round = 0; round < 200; round++)
+                check((round * 7 + round / 5) % TASKS);
+            for (int round = 0; round < 50; round++)
+                check(round / 20);
+        }
+    }
+    rdx_cache_hash_mask = UINT64_MAX;
+    forget();
+}
+END_TEST
+
+/* A hit allocates nothing; with the cache off every call does. */
+START_TEST(hits)
+{
+    know();
+    rdx_set_cache(256);
+    for (int i = 0; i < TASKS; i++)
+        check(i);
+    rdx_sys_fail_at(0);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < TASKS; i++)
+            check(i);
+    ck_assert_int_eq(rdx_sys_calls(), 0);
+    rdx_set_cache(0);
+    rdx_sys_fail_at(0);
+    check(0);
+    int64_t once = rdx_sys_calls();
+    ck_assert_int_ge(once, 1);
+    check(0);
+    ck_assert_int_ge(rdx_sys_calls(), once + 1);
+    rdx_set_cache(256);
+    forget();
+}
+END_TEST
+
+/* alpha, beta and pointers are arguments: one plan serves them all. */
+START_TEST(arguments)
+{
+    know();
+    rdx_set_cache(256);
+    RdxTask *task = &known[22].task; /* alpha = 2 */
+    const float *sum = (const float *)(const void *)known[0].right[RDX_CASE_OUT];
+    for (int k = 1; k < 20; k++) {
+        RdxProblem problem = task->problem;
+        float out[64] = {0};
+        RdxTensor elsewhere = *problem.out;
+        elsewhere.data = out + k % 3;
+        problem.alpha = k;
+        problem.out = &elsewhere;
+        if (k == 3) /* the plan for any alpha is there now */
+            rdx_sys_fail_at(0);
+        ck_assert_int_eq(rdx_reduce(&problem, NULL), RDX_OK);
+        for (int i = 0; i < 30; i++)
+            ck_assert_msg(out[k % 3 + i] == (float)k * sum[i] || sum[i] == 0, "alpha %d, output %d", k, i);
+    }
+    ck_assert_int_eq(rdx_sys_calls(), 0);
+    forget();
+}
+END_TEST
+
+/* ---- Threads ---- */
+
+static atomic_bool going;
+static atomic_int failures;
+
+typedef struct Hammer {
+    pthread_t thread;
+    int seed;
+} Hammer;
+
+static void *hammer(void *argument)
+{
+    const Hammer *own = argument;
+    unsigned char out[8192], out2[8192];
+    for (int round = 0; round < 3000; round++) {
+        int i = (round * 5 + own->seed * 3 + round / 7) % TASKS;
+        const RdxTask *task = &known[i].task;
+        if (task->c.beta != 0)
+            continue; /* would need the old contents */
+        RdxProblem problem = task->problem;
+        RdxTensor tensor = *problem.out, tensor2;
+        int size = rdx_data_type(rdx_data_number(tensor.dtype))->size;
+        memcpy(out, known[i].right[RDX_CASE_OUT], task_output_bytes(task, RDX_CASE_OUT)); /* holes as they were */
+        for (int64_t e = 0; e < task->extent[RDX_CASE_OUT].elements; e++) {
+            ptrdiff_t at =
+                (const unsigned char *)rdx_case_element(task, RDX_CASE_OUT, e) - task->buffer[RDX_CASE_OUT].storage;
+            memset(out + at, 0x11, (size_t)size);
+        }
+        tensor.data = out - task->extent[RDX_CASE_OUT].low * size;
+        problem.out = &tensor;
+        if (problem.out2) {
+            tensor2 = *problem.out2;
+            tensor2.data = out2;
+            problem.out2 = &tensor2;
+        }
+        bool right = rdx_reduce(&problem, NULL) == RDX_OK &&
+                     memcmp(out, known[i].right[RDX_CASE_OUT], task_output_bytes(task, RDX_CASE_OUT)) == 0;
+        atomic_fetch_add(&failures, !right);
+    }
+    return NULL;
+}
+
+static void *resize(void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; atomic_load(&going); i++) {
+        rdx_set_cache(i % 5);
+        if (i % 16 == 0)
+            rdx_shutdown();
+    }
+    return NULL;
+}
+
+START_TEST(many_threads)
+{
+    enum { HAMMERS = 8 };
+    Hammer hammers[HAMMERS];
+    pthread_t resizer;
+    know();
+    for (int collide = 0; collide < 2; collide++) {
+        rdx_cache_hash_mask = collide ? 0 : UINT64_MAX;
+        rdx_set_cache(1);
+        atomic_store(&going, true);
+        for (int i = 0; i < HAMMERS; i++) {
+            hammers[i].seed = i;
+            ck_assert_int_eq(pthread_create(&hammers[i].thread, NULL, hammer, &hammers[i]), 0);
+        }
+        ck_assert_int_eq(pthread_create(&resizer, NULL, resize, NULL), 0);
+        for (int i = 0; i < HAMMERS; i++)
+            pthread_join(hammers[i].thread, NULL);
+        atomic_store(&going, false);
+        pthread_join(resizer, NULL);
+        ck_assert_int_eq(atomic_load(&failures), 0);
+    }
+    rdx_cache_hash_mask = UINT64_MAX;
+    rdx_set_cache(256);
+    forget();
+}
+END_TEST
+
+Suite *test_cache_suite(void);
+
+Suite *test_cache_suite(void)
+{
+    Suite *suite = suite_create("cache");
+    TCase *tests = tcase_create("cache");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, every_size);
+    tcase_add_test(tests, hits);
+    tcase_add_test(tests, arguments);
+    tcase_add_test(tests, many_threads);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,62 @@
+/* The plugin loader without a plugin: what RDX_CUDA_PLUGIN names is looked at, and every way in which it is no plugin of ours has a
+   status and a sentence that names it. Each test is a process of its own, as the lookup happens once. */
+#include "given.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void expect(const char *plugin, RdxStatus first, RdxStatus second, const char *word)
+{
+    static Given given;
+    if (plugin)
+        setenv("RDX_CUDA_PLUGIN", plugin, 1);
+    else
+        unsetenv("RDX_CUDA_PLUGIN");
+    for (int round = 0; round < 2; round++) { /* and again: the answer is kept */
+        give(&given);
+        given.in.device.type = given.out.device.type = 2;
+        RdxStatus status = rdx_reduce(&given.problem, NULL);
+        ck_assert_msg(status == first || status == second, "%s: %s: %s", plugin ? plugin : "none",
+                      rdx_status_name(status), rdx_last_error());
+        ck_assert_msg(strstr(rdx_last_error(), word) != NULL, "\"%s\" does not say \"%s\"", rdx_last_error(), word);
+        ck_assert(given.out_data[0] == -12345);
+    }
+    give(&given); /* and the CPU goes on */
+    ck_assert_int_eq(rdx_reduce(&given.problem, NULL), RDX_OK);
+}
+
+START_TEST(none)
+{
+    expect(NULL, RDX_ERR_NO_PLUGIN, RDX_ERR_NO_PLUGIN, "libredax_cuda.so");
+}
+END_TEST
+
+START_TEST(missing)
+{
+    expect("/nowhere/libother.so", RDX_ERR_NO_PLUGIN, RDX_ERR_NO_PLUGIN, "/nowhere/libother.so");
+}
+END_TEST
+
+/* A library that is there and is no plugin. */
+START_TEST(foreign)
+{
+    Dl_info info;
+    ck_assert_int_ne(dladdr((void *)(uintptr_t)&malloc, &info), 0);
+    expect(info.dli_fname, RDX_ERR_PLUGIN_VERSION, RDX_ERR_PLUGIN_VERSION, "is no redax plugin");
+}
+END_TEST
+
+Suite *test_plugin_suite(void);
+
+Suite *test_plugin_suite(void)
+{
+    Suite *suite = suite_create("plugin");
+    TCase *tests = tcase_create("plugin");
+    tcase_add_test(tests, none);
+    tcase_add_test(tests, missing);
+    tcase_add_test(tests, foreign);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
