@@ -59,9 +59,11 @@ endif
 # ---- Flags ----
 WARNINGS := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wwrite-strings -Wcast-qual -Wundef -Wvla -Wformat=2
-# clang only: | and & on truth values are meant where a branch would stop vectorising, and a loop that it does not vectorise
-# is slower, not wrong.
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+# | and & on truth values are meant where a branch would stop vectorising, a loop that clang does not vectorise is slower,
+# not wrong, and a complaint may be an option's sentence alone.
 WARNINGS += -Wno-bitwise-instead-of-logical -Wno-pass-failed -Wno-format-zero-length
+endif
 ifdef WERROR
 WARNINGS += -Werror
 endif

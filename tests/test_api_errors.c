@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 /* ---- Spoilt problems: X(what, status, word that the sentence holds, whether rdx_infer_outputs sees it) ---- */
 
@@ -63,7 +64,7 @@
     X(output_dtype, RDX_ERR_UNSUPPORTED, "f64", false, g->out.dtype.bits = 64)                                         \
     X(input_dtype, RDX_ERR_UNSUPPORTED, "c64", true, g->in.dtype = (RdxDtype){5, 64, 1})                               \
     X(second, RDX_ERR_UNSUPPORTED, "second", false, (g->problem.op = RDX_SUM, g->problem.out2 = &g->out2))             \
-    X(cuda, RDX_ERR_NO_PLUGIN, "libredax_cuda", false, g->in.device.type = g->out.device.type = 2)                            \
+    X(cuda, RDX_ERR_NO_PLUGIN, "libredax_cuda", false, g->in.device.type = g->out.device.type = 2)                     \
     X(cuda_managed, RDX_ERR_NO_PLUGIN, "libredax_cuda", false, g->in.device.type = g->out.device.type = 13)
 
 #define X(name, status, word, inferred, ...)                                                                           \
@@ -180,6 +181,8 @@ START_TEST(execute_refuses)
     give(&g);
     g.problem.out2 = &g.out2;
     ck_assert_int_eq(rdx_plan_create(&plan, &g.problem), RDX_OK);
+    size_t bytes = rdx_plan_workspace(plan);
+    void *workspace = bytes ? malloc(bytes) : NULL;
     const struct {
         const char *what, *word;
         RdxStatus status;
@@ -205,15 +208,18 @@ START_TEST(execute_refuses)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         static Given before;
         memcpy(&before, &g, sizeof g);
-        RdxStatus status = rdx_execute(rows[i].plan, rows[i].in, rows[i].out, rows[i].out2, NULL, 0, rows[i].stream);
+        RdxStatus status =
+            rdx_execute(rows[i].plan, rows[i].in, rows[i].out, rows[i].out2, workspace, bytes, rows[i].stream);
         ck_assert_msg(status == rows[i].status && strstr(rdx_last_error(), rows[i].word) != NULL, "%s: %s: %s",
                       rows[i].what, rdx_status_name(status), rdx_last_error());
         ck_assert_msg(memcmp(&before, &g, sizeof g) == 0, "%s: memory was written", rows[i].what);
     }
     /* just beside the input is fine */
-    ck_assert_int_eq(rdx_execute(plan, g.in_data, g.in_data + ROWS * COLUMNS, g.out2_data, NULL, 0, NULL), RDX_OK);
+    ck_assert_int_eq(rdx_execute(plan, g.in_data, g.in_data + ROWS * COLUMNS, g.out2_data, workspace, bytes, NULL),
+                     RDX_OK);
     ck_assert(g.in_data[ROWS * COLUMNS] == 8 && g.out2_data[0] == 16);
     rdx_plan_destroy(plan);
+    free(workspace);
 }
 END_TEST
 

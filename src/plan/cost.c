@@ -42,7 +42,8 @@ static double work_weight(const RdxSituation *situation)
 static bool is_packed(const RdxRecipe *recipe)
 {
     bool narrow = rdx_types[recipe->in].size == 1 && rdx_type_is_integral((RdxType)recipe->in);
-    return narrow && recipe->work == RDX_WORK_I32 && recipe->algebra != RDX_ALGEBRA_PROD;
+    bool wide = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64;
+    return narrow && !wide && recipe->algebra != RDX_ALGEBRA_PROD;
 }
 
 double rdx_cost_push(const RdxSituation *situation)

@@ -37,6 +37,9 @@ static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, R
                         rdx_strip_at(rows, recipe, i * recipe->lanes * recipe->unit));
 }
 
+/* Some rows at a time: while they are joined, what comes next is on its way, and the two overlap only if neither is long. */
+enum { PIECE_BYTES = 4096 };
+
 void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -46,11 +49,15 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     }
     RdxStrip rows;
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
+    int64_t at_once = rdx_max(PIECE_BYTES / (n * worker->space->in_size), 1);
     rdx_strip_lay(&rows, worker->scratch + worker->plan.fold, recipe, block->outputs * present * recipe->unit);
-    if (n <= recipe->lanes)
-        fold_one_line(worker, block, n, rows);
-    else
-        fold_each_row(worker, block, n, rows);
-    worker->code->algebra->halve_rows(rows, block->outputs, n, recipe->lanes, recipe->unit);
-    rdx_strip_copy(nodes, rows, recipe, block->outputs * recipe->unit);
+    for (int64_t at = 0; at < block->outputs; at += at_once) {
+        RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
+        if (n <= recipe->lanes)
+            fold_one_line(worker, &piece, n, rows);
+        else
+            fold_each_row(worker, &piece, n, rows);
+        worker->code->algebra->halve_rows(rows, piece.outputs, n, recipe->lanes, recipe->unit);
+        rdx_strip_copy(rdx_strip_at(nodes, recipe, at * recipe->unit), rows, recipe, piece.outputs * recipe->unit);
+    }
 }
