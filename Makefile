@@ -206,8 +206,10 @@ FUZZ_SECONDS ?= 60
 fuzz: all ## compare random cases, every plan of each, with the oracle for FUZZ_SECONDS (60)
 	$(COMMAND) fuzz --seconds $(FUZZ_SECONDS)
 
-# libFuzzer instruments the library too, so these live in a clang build of their own.
-FUZZ_BUILD := CC=clang SANITIZE=fuzzer-no-link,address,undefined BUILD=build-fuzz
+# libFuzzer instruments the library too, so these live in a clang build of their own. Their subjects are parsers and the
+# planner: one instruction set is enough.
+FUZZ_BUILD := CC=clang SANITIZE=fuzzer-no-link,address,undefined BUILD=build-fuzz \
+	ISAS=baseline ISA_DEFINES=-DRDX_HAVE_BASELINE
 fuzzers: ## build the libFuzzer targets tests/fuzz_*.c (clang) as build-fuzz/fuzz_*
 	$(again) $(FUZZ_BUILD) $(patsubst tests/%.c,build-fuzz/%,$(wildcard tests/fuzz_*.c))
 

@@ -183,7 +183,7 @@ START_TEST(views)
         rdx_space_collapse(&space);
         check_invariants(&space, line);
         check_idempotent(&space, line);
-        if (task.extent[RDX_CASE_IN].elements > 20000)
+        if (task.extent[RDX_CASE_IN].elements > 3000)
             continue;
         want_all(&task);
         walk_all(&space);

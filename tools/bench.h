@@ -27,17 +27,18 @@ typedef struct RdxBenchArena {
 } RdxBenchArena;
 
 typedef struct RdxBenchOptions {
-    int threads;      /* 0: the library's default */
-    double seconds;   /* of timing, a case */
-    RdxLauncher plant; /* tests only: what the plan runs in place of rdx_cpu_launch */
+    int threads;           /* 0: the library's default */
+    double seconds;        /* of timing, a case */
+    int64_t full_elements; /* that the reference judges whole; 0: 2^26. Tests make it small */
+    RdxLauncher plant;     /* tests only: what the plan runs in place of rdx_cpu_launch */
 } RdxBenchOptions;
 
 /* How a case's bits were verified. */
 typedef enum RdxBenchProof {
     RDX_BENCH_NOT_VERIFIED,
     RDX_BENCH_BY_REFERENCE, /* every output against the plain reading of the tree */
-    RDX_BENCH_BY_SAMPLE,    /* outputs over the whole range against the reference, and all against another computation */
-    RDX_BENCH_BY_PREFIX,    /* the same strategy on fewer reduced elements against the reference, and the result against another
+    RDX_BENCH_BY_SAMPLE, /* outputs over the whole range against the reference, and all against another computation */
+    RDX_BENCH_BY_PREFIX, /* the same strategy on fewer reduced elements against the reference, and the result against another
                                computation */
 } RdxBenchProof;
 
@@ -47,7 +48,7 @@ typedef struct RdxBenchRecord {
     double us, us_min, us_max;
     double bytes_in, bytes_out;
     double gbps, ceiling_gbps, fraction;
-    double free_order_gbps; /* 0: not a case of columns */
+    double free_order_gbps;     /* 0: not a case of columns */
     double free_order_fraction; /* case / free order; 0 likewise */
     const char *read_kernel, *free_order_kernel;
     bool fits_cache, verified;
@@ -60,7 +61,7 @@ typedef struct RdxBenchRecord {
 typedef struct RdxBench {
     RdxBenchOptions options;
     RdxBenchArena arena[RDX_CASE_TENSORS], right[RDX_CASE_TENSORS]; /* right: outputs to compare with */
-    RdxBenchArena columns; /* what the free-order loop writes */
+    RdxBenchArena columns;                                          /* what the free-order loop writes */
     RdxTask task;
     RdxPlan *plan;
     void *workspace;
@@ -72,7 +73,8 @@ void rdx_bench_finish(RdxBench *bench);
 
 /* Does it all for one CASE. False with a sentence: it cannot be planned or allocated, its bits are wrong, or it is faster than
    reading its input. */
-bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error, size_t size);
+bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error,
+                   size_t size);
 
 /* ---- The pieces ---- */
 
@@ -108,13 +110,13 @@ int64_t rdx_bench_columns_room(const RdxPlan *plan, int shape, int threads);
 /* A launcher that is right but for the last bit of the last output: to prove that a wrong kernel is noticed. */
 RdxStatus rdx_bench_planted(const RdxLaunch *launch);
 
-double rdx_bench_now(void); /* nanoseconds */
+double rdx_bench_now(void);                         /* nanoseconds */
 double rdx_bench_median(double *values, int count); /* sorts them */
-int64_t rdx_bench_cache_bytes(void); /* of the last level; 0: unknown */
+int64_t rdx_bench_cache_bytes(void);                /* of the last level; 0: unknown */
 
 /* Host costs and the cache: ns a call, GB/s. False with a sentence. */
 typedef struct RdxBenchSmall {
-    double execute_ns, reduce_ns;             /* 16 f32: a planned execute, rdx_reduce through the warm cache */
+    double execute_ns, reduce_ns;           /* 16 f32: a planned execute, rdx_reduce through the warm cache */
     double l2_gbps, l2_ceiling_gbps, l2_us; /* f32 sum of 256 KiB on one thread */
 } RdxBenchSmall;
 bool rdx_bench_host(RdxBenchSmall *small, char *error, size_t size);

@@ -25,8 +25,15 @@ typedef uint16_t Halves __attribute__((vector_size(32)));
 typedef int16_t SignedHalves __attribute__((vector_size(32)));
 typedef int8_t Bytes __attribute__((vector_size(32)));
 
+/* The rows that come next, asked for line after line as they lie in memory: requests in the order of addresses run faster than
+   those of the additions, which go from row to row. row_bytes 0: ask for nothing. */
+typedef struct Ahead {
+    const unsigned char *next;
+    int64_t row_bytes, step;
+} Ahead;
+
 /* Adds `rows` rows, `step` bytes apart, of `width` elements (a multiple of 32) to the accumulators. */
-typedef void (*AddRows)(void *sums, const unsigned char *at, int64_t step, int64_t width);
+typedef void (*AddRows)(void *sums, const unsigned char *at, int64_t step, int64_t width, Ahead ahead);
 
 /* Widening loads, once for each level: vectors that a compiler widens by itself come out several times slower. */
 #define ANY static inline __attribute__((always_inline))
@@ -92,6 +99,18 @@ WHOLE(ints, Ints, __m512i, _mm512_cvtepi16_epi32)
 WHOLE(f16, Floats, __m512, _mm512_cvtph_ps)
 #endif
 
+ANY void ask(Ahead *ahead, const unsigned char **row_end, int64_t bytes)
+{
+    for (int64_t done = 0; done < bytes && ahead->row_bytes; done += 64) {
+        __builtin_prefetch(ahead->next);
+        ahead->next += 64;
+        if (ahead->next >= *row_end) {
+            ahead->next += ahead->step - ahead->row_bytes;
+            *row_end += ahead->step;
+        }
+    }
+}
+
 #define LOAD_f32(to, at, level) memcpy(&(to), at, sizeof(to))
 #define LOAD_f64(to, at, level) memcpy(&(to), at, sizeof(to))
 #define LOAD_f16(to, at, level) f16_##level(&(to), at)
@@ -105,12 +124,14 @@ WHOLE(f16, Floats, __m512, _mm512_cvtph_ps)
 
 #define ADD_ROWS(dtype, Values, size, rows, level, attributes)                                                         \
     attributes static void add_##dtype##_##rows##_##level(void *sums, const unsigned char *at, int64_t step,           \
-                                                          int64_t width)                                               \
+                                                          int64_t width, Ahead ahead)                                  \
     {                                                                                                                  \
         const int64_t per_vector = (int64_t)(sizeof(Values) / sizeof(((Values){0})[0]));                               \
         unsigned char *sum_at = sums;                                                                                  \
+        const unsigned char *row_end = ahead.next + ahead.row_bytes;                                                   \
         for (int64_t i = 0; i < width; i += per_vector, at += per_vector * size, sum_at += 64) {                       \
             Values sum, value;                                                                                         \
+            ask(&ahead, &row_end, rows *per_vector *size);                                                             \
             memcpy(&sum, sum_at, sizeof sum);                                                                          \
             for (int row = 0; row < rows; row++) {                                                                     \
                 LOAD_##dtype(value, at + row * step, level);                                                           \
@@ -121,12 +142,15 @@ WHOLE(f16, Floats, __m512, _mm512_cvtph_ps)
     }
 /* Up to 256 rows of bytes fit 16 bits; a group is added there and widened once. */
 #define ADD_BYTES(rows, level, attributes)                                                                             \
-    attributes static void add_i8_##rows##_##level(void *sums, const unsigned char *at, int64_t step, int64_t width)   \
+    attributes static void add_i8_##rows##_##level(void *sums, const unsigned char *at, int64_t step, int64_t width,   \
+                                                   Ahead ahead)                                                        \
     {                                                                                                                  \
         unsigned char *sum_at = sums;                                                                                  \
+        const unsigned char *row_end = ahead.next + ahead.row_bytes;                                                   \
         for (int64_t i = 0; i < width; i += 32, at += 32, sum_at += 128) {                                             \
             Shorts group = {0}, value;                                                                                 \
             Ints sum[2], widened;                                                                                      \
+            ask(&ahead, &row_end, rows * 32);                                                                          \
             for (int row = 0; row < rows; row++) {                                                                     \
                 shorts_##level(&value, at + row * step);                                                               \
                 group += value;                                                                                        \
@@ -146,7 +170,9 @@ WHOLE(f16, Floats, __m512, _mm512_cvtph_ps)
     ADD_ROWS(f16, Floats, 2, rows, level, attributes)                                                                  \
     ADD_BYTES(rows, level, attributes)
 #define TABLE_ROW(dtype, level)                                                                                        \
-    {add_##dtype##_1_##level, add_##dtype##_2_##level, add_##dtype##_4_##level, add_##dtype##_8_##level}
+    {                                                                                                                  \
+        add_##dtype##_1_##level, add_##dtype##_2_##level, add_##dtype##_4_##level, add_##dtype##_8_##level             \
+    }
 enum { DTYPES = 5, GROUPS = 4, VECTOR = 32 };
 #define STAMP(level, attributes)                                                                                       \
     ADD_DTYPES(1, level, attributes)                                                                                   \
@@ -195,10 +221,11 @@ static int dtype_row(const RdxPlan *plan)
 static const struct Shape {
     const char *name;
     int64_t sum_bytes; /* accumulators of a strip */
-    int group;  /* column of the table of functions: 1 << group rows at once */
+    int group;         /* column of the table of functions: 1 << group rows at once */
     bool ahead; /* asks for the next rows, line after line as they lie in memory, before it adds the present ones */
-} shapes[RDX_BENCH_COLUMN_SHAPES] = {
-    {"2 rows x 128 KB", 131072, 1, false}, {"2 rows x 16 KB", 16384, 1, false}, {"8 rows x 16 KB ahead", 16384, 3, true}};
+} shapes[RDX_BENCH_COLUMN_SHAPES] = {{"2 rows x 128 KB", 131072, 1, false},
+                                     {"2 rows x 16 KB", 16384, 1, false},
+                                     {"8 rows x 16 KB ahead", 16384, 3, true}};
 
 const char *rdx_bench_columns_name(int shape)
 {
@@ -303,23 +330,19 @@ static void emit(const Cut *cut, unsigned char *sums, int64_t block, int64_t fro
     memcpy(out, sums, (size_t)(width * cut->work));
 }
 
-static void ask_for(const Cut *cut, const unsigned char *at, int64_t rows, int64_t width)
-{
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t byte = 0; byte < width * cut->size; byte += 64)
-            __builtin_prefetch(at + row * cut->step + byte);
-}
-
 static void add_run(const Cut *cut, void *sums, const unsigned char *at, int64_t rows, int64_t width)
 {
     int64_t row = 0;
     for (; row + cut->many_rows <= rows; row += cut->many_rows) {
-        if (cut->ahead && row + 2 * cut->many_rows <= rows)
-            ask_for(cut, at + (row + cut->many_rows) * cut->step, cut->many_rows, width);
-        cut->many(sums, at + row * cut->step, cut->step, width);
+        Ahead ahead = {at + row * cut->step, 0, cut->step};
+        if (cut->ahead && row + 2 * cut->many_rows <= rows) {
+            ahead.next += cut->many_rows * cut->step;
+            ahead.row_bytes = width * cut->size;
+        }
+        cut->many(sums, at + row * cut->step, cut->step, width, ahead);
     }
     for (; row < rows; row++)
-        cut->one(sums, at + row * cut->step, cut->step, width);
+        cut->one(sums, at + row * cut->step, cut->step, width, (Ahead){at, 0, 0});
 }
 
 static void do_item(const Cut *cut, unsigned char *sums, int64_t item)

@@ -61,7 +61,8 @@ unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_
     size_t all;
     if (bytes < 0 || bytes > INT64_MAX / 4)
         return NULL;
-    all = ((size_t)bytes + 3 * MARGIN + 2 * HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE; /* the start is rounded up to a huge page */
+    all = ((size_t)bytes + 3 * MARGIN + 2 * HUGE_PAGE) / HUGE_PAGE *
+          HUGE_PAGE; /* the start is rounded up to a huge page */
     if (arena->base == NULL || all > arena->bytes) {
         rdx_bench_release(arena);
         if (!is_affordable(all))

@@ -81,7 +81,8 @@ void rdx_bench_print_head(FILE *stream, int threads)
 
 void rdx_bench_print_columns(FILE *stream)
 {
-    fprintf(stream, "%-26s %11s %8s %8s %6s %11s  %s\n", "case", "us", "GB/s", "ceiling", "share", "free order", "plan");
+    fprintf(stream, "%-26s %11s %8s %8s %6s %11s  %s\n", "case", "us", "GB/s", "ceiling", "share", "free order",
+            "plan");
 }
 
 void rdx_bench_print_row(FILE *stream, const RdxBenchRecord *record)

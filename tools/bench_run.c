@@ -66,7 +66,8 @@ bool rdx_bench_prepare(RdxBench *bench, const RdxCase *c, char *error, size_t si
         int element = size_of(task, which);
         unsigned char *storage = NULL;
         if (extent->count >= 0 && which == RDX_CASE_IN)
-            storage = rdx_bench_input(&bench->arena[which], c->dtype, c->data, c->seed, extent->count, slip_of(task, which));
+            storage =
+                rdx_bench_input(&bench->arena[which], c->dtype, c->data, c->seed, extent->count, slip_of(task, which));
         else if (extent->count >= 0 && extent->count <= INT64_MAX / 4 / element)
             storage = rdx_bench_room(&bench->arena[which], extent->count * element, 0);
         if (storage == NULL) {
@@ -125,14 +126,15 @@ static bool run(RdxBench *bench, const char *line, RdxBenchRecord *record, char 
     }
     record->bytes_in = 64.0 * (double)lines;
     for (int which = RDX_CASE_OUT; which < task->tensors; which++)
-        record->bytes_out += (double)task->extent[which].elements *
-                             rdx_data_type(rdx_data_number(task->tensor[which].dtype))->size;
+        record->bytes_out +=
+            (double)task->extent[which].elements * rdx_data_type(rdx_data_number(task->tensor[which].dtype))->size;
     record->threads = bench->plan->config.threads;
     describe(bench->plan, record->plan, sizeof record->plan);
     return rdx_bench_verify(bench, record, error, size) && rdx_bench_time(bench, record, error, size);
 }
 
-bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error, size_t size)
+bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error,
+                   size_t size)
 {
     char sentence[768];
     memset(record, 0, sizeof *record);

@@ -16,9 +16,9 @@ typedef struct Timing {
     int threads, repeats, read_repeats, column_repeats, column_shapes, rounds;
     size_t read_bytes;
     unsigned char *column_room;
-    double run[ROUNDS_MAX * CASES_A_ROUND];                /* ns a call */
-    double read[RDX_BENCH_READS][ROUNDS_MAX];              /* GB/s */
-    double columns[RDX_BENCH_COLUMN_SHAPES][ROUNDS_MAX];   /* GB/s */
+    double run[ROUNDS_MAX * CASES_A_ROUND];              /* ns a call */
+    double read[RDX_BENCH_READS][ROUNDS_MAX];            /* GB/s */
+    double columns[RDX_BENCH_COLUMN_SHAPES][ROUNDS_MAX]; /* GB/s */
 } Timing;
 
 static double time_case(Timing *t, int repeats)
@@ -89,8 +89,8 @@ static void round_of(Timing *t)
         t->run[r * CASES_A_ROUND + kernel] = time_case(t, t->repeats);
     }
     for (int shape = 0; shape < t->column_shapes; shape++)
-        t->columns[shape][r] = rdx_bench_columns_bytes(t->bench->plan, shape, t->threads) /
-                               time_columns(t, shape, t->column_repeats);
+        t->columns[shape][r] =
+            rdx_bench_columns_bytes(t->bench->plan, shape, t->threads) / time_columns(t, shape, t->column_repeats);
 }
 
 /* The row of rates with the highest median. */
@@ -164,7 +164,7 @@ bool rdx_bench_time(RdxBench *bench, RdxBenchRecord *record, char *error, size_t
     size_t all = (size_t)(bench->arena[RDX_CASE_IN].elements * rdx_data_type(bench->task.c.dtype)->size);
     t->read_bytes = (bytes < (double)all ? (size_t)bytes : all) / 64 * 64;
     t->read_bytes = t->read_bytes > 64 ? t->read_bytes : 64;
-    bool good = time_case(t, 1) >= 0;
+    bool good = rdx_bench_execute(bench, bench->plan, &bench->task.problem) == RDX_OK; /* also makes room */
     t->repeats = good ? repeats_for(time_case(t, 1)) : 1;
     (void)time_read(t, 0, 1);
     t->read_repeats = repeats_for(time_read(t, 0, 1));
@@ -179,8 +179,10 @@ bool rdx_bench_time(RdxBench *bench, RdxBenchRecord *record, char *error, size_t
             break;
         good = tries + 1 < TRIES;
         if (!good)
-            snprintf(error, size, "%.0f%% of the speed at which memory can be read (%.1f of %.1f GB/s, three times): not "
-                     "believable", 100 * record->fraction, record->gbps, record->ceiling_gbps);
+            snprintf(error, size,
+                     "%.0f%% of the speed at which memory can be read (%.1f of %.1f GB/s, three times): not "
+                     "believable",
+                     100 * record->fraction, record->gbps, record->ceiling_gbps);
     }
     if (!good && t->rounds == 0)
         snprintf(error, size, "rdx_execute: %s", rdx_last_error());

@@ -1,5 +1,5 @@
 /* Verification: no case is timed whose bits are not those of the tree.
-   The plain reference takes some 5 ns an element on one thread, so beyond FULL elements it judges a part: windows at both ends
+   The plain reference takes some 5 ns an element on one thread, so beyond 2^26 elements it judges a part: windows at both ends
    and in the middle of a kept axis, at their place in the full input; or, where there is no kept axis to cut, the first
    elements of a reduced one, by the same strategy. All outputs are then compared with those of another computation as well:
    another strategy where one is not hopelessly slow, another instruction set where the machine has one, another number of
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t FULL = (int64_t)1 << 26;
 enum { CANARY = 0xa5, MARGIN = 64, WINDOWS = 3, HOPELESS = 20 };
 
 static int size_of(const RdxTask *task, int which)
@@ -227,7 +226,7 @@ static int output_axis(const RdxTask *task, int axis)
 static void cut(RdxTask *part, const RdxTask *task, int axis, int64_t from, int64_t extent, bool reduced)
 {
     RdxStatus status = rdx_case_problem(&task->c, part); /* it points into itself: built, not copied */
-    (void)status;                                         /* the same CASE was good a moment ago */
+    (void)status;                                        /* the same CASE was good a moment ago */
     part->problem.threads = task->problem.threads;
     for (int which = 0; which < task->tensors; which++) {
         RdxTensor *tensor = &part->tensor[which];
@@ -269,7 +268,8 @@ static bool same_elements(const RdxTask *task, const RdxTask *part, int which, c
 }
 
 /* The outputs lie there, made by bench->plan; the reference computes some of them once more, in the room of `right`. */
-static bool verify_window(RdxBench *bench, RdxTask *part, int axis, int64_t from, int64_t extent, char *error, size_t size)
+static bool verify_window(RdxBench *bench, RdxTask *part, int axis, int64_t from, int64_t extent, char *error,
+                          size_t size)
 {
     const RdxTask *task = &bench->task;
     cut(part, task, axis, from, extent, false);
@@ -325,8 +325,9 @@ bool rdx_bench_verify(RdxBench *bench, RdxBenchRecord *record, char *error, size
 {
     const RdxTask *task = &bench->task;
     int64_t elements = task->extent[RDX_CASE_IN].elements;
+    int64_t full = bench->options.full_elements ? bench->options.full_elements : (int64_t)1 << 26;
     record->against[0] = '\0';
-    if (elements <= FULL) {
+    if (elements <= full) {
         record->proof = RDX_BENCH_BY_REFERENCE;
         RdxPlan *reference = plan_otherwise(&task->problem, RDX_CHOOSE_REFERENCE, 0);
         record->verified = compare_with(bench, reference, "the reference", error, size);
@@ -340,15 +341,15 @@ bool rdx_bench_verify(RdxBench *bench, RdxBenchRecord *record, char *error, size
     int kept = longest_axis(task, false), reduced = longest_axis(task, true);
     int64_t extent = kept >= 0 ? task->shape[RDX_CASE_IN][kept] : 1, each = elements / extent;
     bool good = true;
-    if (kept >= 0 && each <= FULL / WINDOWS) {
-        int64_t window = FULL / WINDOWS / each;
+    if (kept >= 0 && each <= full / WINDOWS) {
+        int64_t window = full / WINDOWS / each;
         record->proof = RDX_BENCH_BY_SAMPLE;
         for (int i = 0; i < WINDOWS && good; i++)
             good = verify_window(bench, part, kept, (extent - window) * i / (WINDOWS - 1), window, error, size);
     } else {
         int64_t longest = reduced >= 0 ? task->shape[RDX_CASE_IN][reduced] : 1, rest = elements / longest;
         record->proof = RDX_BENCH_BY_PREFIX;
-        good = reduced >= 0 && verify_prefix(bench, part, reduced, rest < FULL ? FULL / rest : 1, error, size);
+        good = reduced >= 0 && verify_prefix(bench, part, reduced, rest < full ? full / rest : 1, error, size);
     }
     free(part);
     if (good) {

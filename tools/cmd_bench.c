@@ -11,21 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: redax bench [OPTIONS] [CASE...]\n"
-    "\n"
-    "Verifies each CASE to the bit, then times it. Reading memory is the limit, so plain reads of as many bytes are timed\n"
-    "between the runs of the case; `share` is the median of the ratios. Bytes are lines of 64 bytes that hold an element,\n"
-    "plus the outputs. Cases of columns have a sum of columns in any order beside them.\n"
-    "\n"
-    "  --device DEVICE   cpu (the default)\n"
-    "  --suite FILE      the cases of a file: NAME CASE in each line, # begins a comment\n"
-    "  --only TEXT       of the suite, only cases whose name contains TEXT\n"
-    "  --json FILE       write the records to FILE\n"
-    "  --threads N       threads of cases that do not say (default: one for each processor)\n"
-    "  --seconds S       of timing for each case (default 0.7)\n"
-    "  --host            what a call costs: rdx_execute and rdx_reduce of 16 elements\n"
-    "  --l2              f32 sum of 256 KiB on one thread, from the second cache\n";
+static const char help[] = "usage: redax bench [OPTIONS] [CASE...]\n"
+                           "\n"
+                           "Verifies each CASE to the bit, then times it. Reading memory is the limit, so plain reads "
+                           "of as many bytes are timed\n"
+                           "between the runs of the case; `share` is the median of the ratios. Bytes are lines of 64 "
+                           "bytes that hold an element,\n"
+                           "plus the outputs. Cases of columns have a sum of columns in any order beside them.\n"
+                           "\n"
+                           "  --device DEVICE   cpu (the default)\n"
+                           "  --suite FILE      the cases of a file: NAME CASE in each line, # begins a comment\n"
+                           "  --only TEXT       of the suite, only cases whose name contains TEXT\n"
+                           "  --json FILE       write the records to FILE\n"
+                           "  --threads N       threads of cases that do not say (default: one for each processor)\n"
+                           "  --seconds S       of timing for each case (default 0.7)\n"
+                           "  --host            what a call costs: rdx_execute and rdx_reduce of 16 elements\n"
+                           "  --l2              f32 sum of 256 KiB on one thread, from the second cache\n";
 
 enum { DEVICE = 256, SUITE, ONLY, JSON, THREADS, SECONDS, HOST, L2, HELP };
 
@@ -167,7 +168,8 @@ static int run(const Request *request)
     rdx_partial_watch_signals();
     rdx_bench_print_head(stdout, threads);
     report.host = request->host && rdx_bench_host(&report.small, sentence, sizeof sentence);
-    report.l2 = request->l2 && (!request->host || report.host) && rdx_bench_l2(&report.small, sentence, sizeof sentence);
+    report.l2 =
+        request->l2 && (!request->host || report.host) && rdx_bench_l2(&report.small, sentence, sizeof sentence);
     if (report.host != request->host || report.l2 != request->l2) {
         rdx_complain("%s", sentence);
         code = RDX_EXIT_FAILED;

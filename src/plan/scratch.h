@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-enum { RDX_STAGE_BYTES = 32768, RDX_LOCAL_SCRATCH = 49152 };
+enum { RDX_STAGE_BYTES = 16384, RDX_LOCAL_SCRATCH = 49152 };
 
 typedef struct RdxScratch {
     int64_t tile;    /* elements of a line that are staged at once */

@@ -45,7 +45,8 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
         int64_t levels = rdx_scratch_levels(chunks) + rdx_scratch_levels(recipe->lanes) + 2;
         int64_t width = rdx_min(STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
         int64_t units = situation->device->units;
-        if (chunks < 4 * units && space->keep_count / extent < 4 * units) /* too few parts to split: more strips */
+        int64_t items = chunks * rdx_div_up(extent, rdx_max(width, 1)) * (space->keep_count / extent);
+        if (items < 4 * units) /* too few parts to split: more strips */
             width = rdx_min(width, rdx_max(rdx_div_up(extent, 4 * units), 1024 / space->in_size));
         width = rdx_max(rdx_round_up(width, 64), 64);
         config->outputs_per_block = rdx_min(extent, width);

@@ -22,8 +22,8 @@ void rdx_prefetch(const unsigned char *data, int64_t bytes)
         __builtin_prefetch(data + at);
 }
 
-/* Brings `width` elements from each line into scratch; sets the fold's lines and plane. */
-static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width)
+/* Brings `width` elements from each line into scratch; sets the fold's lines and plane. more: the lines go on behind. */
+static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width, bool more)
 {
     const RdxRecipe *recipe = worker->recipe;
     int in_size = rdx_types[recipe->in].size;
@@ -37,11 +37,11 @@ static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width)
     int runs = together ? 1 : fold->lines;
     int64_t length = together ? fold->lines * width : width;
     for (int k = 0; k < runs; k++) {
-        int64_t piece = together ? PIECE_BYTES / in_size : length;
+        int64_t piece = PIECE_BYTES / in_size;
         for (int64_t at = 0; at < length; at += piece) {
             const unsigned char *from = fold->line[k] + at * in_size;
             int64_t n = rdx_min(piece, length - at), place = k * width + at;
-            if (together) /* what lies behind is what comes next, be it a chunk or a row */
+            if (together || more) /* what lies behind is what comes next: the line's next tile, the next chunk or row */
                 rdx_prefetch(from + length * in_size, n * in_size);
             if (worker->code->convert) {
                 unsigned char *to = converted + place * converted_size(recipe);
@@ -83,7 +83,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         int64_t columns = rdx_min(width - at, worker->plan.tile);
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
-        stage(worker, &fold, columns);
+        stage(worker, &fold, columns, at + columns < width);
         fold.width = columns * recipe->unit;
         fold.nodes = rdx_strip_at(nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;
