@@ -218,7 +218,7 @@ static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
     rdx_space_collapse(&plan->space);
     RDX_TRY(choose(plan));
     RDX_TRY(types.cuda ? plugin->bind(&plan->kernel, &plan->recipe, &plan->config, problem->in->device.id)
-                       : rdx_cpu_bind(&plan->kernel, &plan->recipe, &plan->config));
+                       : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));
     plan->where = problem->in->device;
     plan->in_offset = (int64_t)problem->in->byte_offset;
     plan->out_offset = (int64_t)problem->out->byte_offset;

@@ -22,11 +22,11 @@ typedef RdxStatus (*RdxLauncher)(const RdxLaunch *launch);
 
 typedef struct RdxKernel {
     RdxLauncher launch;
-    const void *code[8]; /* the device's own: pointers that stay valid while its module is loaded */
+    uint64_t code[32]; /* the device's own: addresses that stay valid while its module is loaded, sizes */
 } RdxKernel;
 
 /* Finds the code for a recipe and a configuration. strategy RDX_CHOOSE_REFERENCE binds the plain reading of the tree, on one
    thread. RDX_ERR_INTERNAL if the tables have a hole; RDX_ERR_DEVICE if RDX_ISA names a level that is not there. */
-RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConfig *config);
+RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 
 #endif

@@ -34,7 +34,7 @@ static bool is_native(RdxType type, RdxWork work, bool planar)
     return (native[type] >> work & 1) && !planar;
 }
 
-RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConfig *config)
+RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     const RdxIsa *isa;
     RDX_TRY(rdx_cpu_isa(&isa));
@@ -57,6 +57,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConf
         code.store2 = isa->store[recipe->second == RDX_SECOND_INDEX ? RDX_WORK_I64 : result][recipe->out2];
         RDX_ASSURE(code.store2);
     }
+    rdx_scratch_of(&code.scratch, space, recipe, config);
     kernel->launch = rdx_cpu_launch;
     memcpy(kernel->code, &code, sizeof code);
     return RDX_OK;

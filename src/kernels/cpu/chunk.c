@@ -28,9 +28,9 @@ static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width, bool mo
     const RdxRecipe *recipe = worker->recipe;
     int in_size = rdx_types[recipe->in].size;
     bool mapped = recipe->map != RDX_MAP_NONE;
-    int64_t plane_elements = RDX_LINES * worker->plan.tile;
+    int64_t plane_elements = RDX_LINES * worker->plan->tile;
     int64_t from_plane = plane_elements * converted_size(recipe), to_plane = plane_elements * mapped_size(recipe);
-    unsigned char *converted = worker->scratch + worker->plan.convert, *mapped_to = worker->scratch + worker->plan.map;
+    unsigned char *converted = worker->scratch + worker->plan->convert, *mapped_to = worker->scratch + worker->plan->map;
     bool together = true; /* lines that follow each other in memory are one long line */
     for (int k = 1; k < fold->lines; k++)
         together = together && fold->line[k] == fold->line[k - 1] + width * in_size;
@@ -79,8 +79,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         worker->code->algebra->fold(&fold);
         return;
     }
-    for (int64_t at = 0; at < width; at += worker->plan.tile) {
-        int64_t columns = rdx_min(width - at, worker->plan.tile);
+    for (int64_t at = 0; at < width; at += worker->plan->tile) {
+        int64_t columns = rdx_min(width - at, worker->plan->tile);
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
         stage(worker, &fold, columns, at + columns < width);
@@ -94,8 +94,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level)
 {
     RdxStrip strip;
-    int64_t values = worker->plan.spare_values;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan.spare + level * worker->plan.spare_bytes, worker->recipe, values);
+    int64_t values = worker->plan->spare_values;
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->spare + level * worker->plan->spare_bytes, worker->recipe, values);
     return strip;
 }
 
@@ -119,7 +119,7 @@ void rdx_chunk_offsets(RdxWorker *worker, int64_t columns)
 {
     if (!worker->recipe->indexed)
         return;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan.table);
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
     int64_t lanes = rdx_min(worker->recipe->count, worker->recipe->lanes);
     int64_t step = worker->space->reduce_rank ? worker->space->reduce[worker->space->reduce_rank - 1].index : 0;
     for (int64_t lane = 0; lane < lanes; lane++)
@@ -144,7 +144,7 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
         line[place] = data + k * line_bytes + from * columns * rdx_types[recipe->in].size;
         index[place] = first_index + k * step;
     }
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan.table);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index, recipe->indexed ? offset + from * columns : NULL,
                    rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit));
 }
@@ -152,8 +152,8 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
 void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                      RdxStrip lanes_strip)
 {
-    int64_t lanes = worker->recipe->lanes, rest = n % lanes;
-    int full = (int)(n / lanes);
+    int64_t lanes = worker->recipe->lanes, rest = n & (lanes - 1);
+    int full = (int)(n >> __builtin_ctz((unsigned)lanes));
     bool staged = worker->code->convert || worker->recipe->map != RDX_MAP_NONE;
     int64_t bytes = n * worker->space->in_size;
     if (columns == 1 && !staged) /* what lies behind is what comes next; staging asks for itself, piece by piece */
@@ -168,7 +168,7 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
     const RdxRecipe *recipe = worker->recipe;
     RdxStrip strip;
     int64_t lanes = recipe->lanes;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan.fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
     rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
     worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, columns * recipe->unit);

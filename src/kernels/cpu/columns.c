@@ -17,7 +17,7 @@ typedef struct Strip {
 static void fill_table(RdxWorker *worker, int64_t e, int64_t n)
 {
     const RdxSpace *space = worker->space;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan.table), *index = offset + n;
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table), *index = offset + n;
     RdxWalk walk;
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int64_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
 {
     const RdxSpace *space = worker->space;
     const RdxRecipe *recipe = worker->recipe;
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan.table);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     const unsigned char *line[RDX_LINES];
     int64_t index[RDX_LINES], lanes = recipe->lanes;
     int lines = (int)((strip->n - 1 - lane) / lanes + 1);
@@ -64,7 +64,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         stride = lines > 1 && stride ? line[1] - line[0] : 0;
     }
     if (strip->block->in_step != space->in_size && strip->block->outputs > 1) {
-        unsigned char *raw = worker->scratch + worker->plan.raw;
+        unsigned char *raw = worker->scratch + worker->plan->raw;
         int64_t bytes = strip->block->outputs * space->in_size;
         for (int k = 0; k < lines; k++) {
             worker->code->isa->gather(raw + k * bytes, line[k], strip->block->outputs, strip->block->in_step,

@@ -18,9 +18,13 @@ static void spread(const RdxWorker *worker, const Target *target, const unsigned
 {
     const RdxSpace *space = worker->space;
     int size = rdx_types[target->type].size;
+    if (space->copy_rank == 0) {
+        worker->code->isa->scatter(target->to, target->step, elements, count, size);
+        return;
+    }
     RdxWalk walk;
     rdx_walk_seek(&walk, space->copy, space->copy_rank, 0);
-    bool along_copies = count == 1 && space->copy_rank > 0; /* one result, many places: fill the innermost run at once */
+    bool along_copies = count == 1; /* one result, many places: fill the innermost run at once */
     for (int64_t done = 0; done < space->copy_count;) {
         unsigned char *to = target->to + (second ? walk.out2 : walk.out);
         if (along_copies) {

@@ -16,8 +16,8 @@ static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char
 {
     const RdxSpace *space = worker->space;
     int size = space->in_size;
-    unsigned char *raw = worker->scratch + worker->plan.raw;
-    int64_t *table = (int64_t *)(void *)(worker->scratch + worker->plan.table);
+    unsigned char *raw = worker->scratch + worker->plan->raw;
+    int64_t *table = (int64_t *)(void *)(worker->scratch + worker->plan->table);
     RdxWalk walk;
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int64_t done = 0; done < n;) {
@@ -37,10 +37,10 @@ static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char
 static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const int64_t *table = (const int64_t *)(const void *)(worker->scratch + worker->plan.table), zero = 0;
+    const int64_t *table = (const int64_t *)(const void *)(worker->scratch + worker->plan->table), zero = 0;
     int64_t lanes = rdx_min(n, recipe->lanes);
     RdxStrip all, line_nodes;
-    unsigned char *after = rdx_strip_lay(&all, worker->scratch + worker->plan.fold, recipe, lanes);
+    unsigned char *after = rdx_strip_lay(&all, worker->scratch + worker->plan->fold, recipe, lanes);
     rdx_strip_lay(&line_nodes, after, recipe, lanes);
     for (int64_t e = 0; e < n; e += lanes) {
         const unsigned char *line = raw + e * worker->space->in_size;
@@ -61,17 +61,16 @@ static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
     const RdxSpace *space = worker->space;
     int64_t e = chunk * tree->span, n = rdx_chunk_elements(worker->recipe, chunk, 1);
     const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
-    int64_t extent = inner ? inner->extent : 1;
-    bool in_one_run = e / extent == (e + n - 1) / extent;
+    int64_t offset = e * space->in_size, index = space->index_offset + (inner ? e * inner->index : 0);
+    bool in_one_run = true;
+    if (space->reduce_rank > 1) {
+        int64_t run = e / inner->extent, at = e % inner->extent;
+        RdxWalk walk;
+        rdx_walk_seek(&walk, space->reduce, space->reduce_rank - 1, run);
+        offset = walk.in + at * space->in_size;
+        in_one_run = at + n <= inner->extent;
+    }
     if (in_one_run && !row->always_copy) {
-        int64_t run = e / extent, offset = (e % extent) * space->in_size, index = space->index_offset;
-        if (space->reduce_rank > 1) {
-            RdxWalk walk;
-            rdx_walk_seek(&walk, space->reduce, space->reduce_rank - 1, run);
-            offset += walk.in;
-            index += walk.index;
-        }
-        index += inner ? e % extent * inner->index : 0;
         rdx_chunk_fold(worker, row->in + offset, n, 1, index, nodes);
         return;
     }

@@ -15,7 +15,7 @@ typedef struct Run {
     int64_t blocks, blocks_per_run; /* blocks in all, and along one run of the innermost kept dim */
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
-    RdxScratch plan;
+    const RdxScratch *plan;
     bool joining;                   /* the second pass: parts -> outputs */
 } Run;
 
@@ -29,11 +29,13 @@ static Place place_of(const Run *run, int64_t number)
 {
     const RdxLaunch *launch = run->launch;
     const RdxSpace *space = launch->space;
-    int64_t per_block = launch->config->outputs_per_block, at = number % run->blocks_per_run * per_block;
+    int64_t per_block = launch->config->outputs_per_block;
+    int64_t at = number < run->blocks_per_run ? number * per_block : number % run->blocks_per_run * per_block;
     int inner = space->keep_rank - 1;
     int64_t extent = inner >= 0 ? space->keep[inner].extent : 1;
     RdxDim dim = inner >= 0 ? space->keep[inner] : (RdxDim){.extent = 1};
-    RdxWalk walk = {.rank = 0};
+    RdxWalk walk;
+    walk.in = walk.out = walk.out2 = 0;
     if (inner > 0)
         rdx_walk_seek(&walk, space->keep, inner, number / run->blocks_per_run);
     Place place = {
@@ -58,7 +60,7 @@ static RdxStrip partial(const Run *run, int64_t block, int64_t part)
 static RdxStrip own_nodes(const RdxWorker *worker)
 {
     RdxStrip nodes;
-    rdx_strip_lay(&nodes, worker->scratch + worker->plan.nodes, worker->recipe,
+    rdx_strip_lay(&nodes, worker->scratch + worker->plan->nodes, worker->recipe,
                   worker->config->outputs_per_block * worker->recipe->unit);
     return nodes;
 }
@@ -71,9 +73,9 @@ static void emit(const RdxWorker *worker, const Place *place, RdxStrip nodes)
 static void do_item(const Run *run, RdxWorker *worker, int64_t item)
 {
     const RdxConfig *config = worker->config;
-    int64_t block = item / config->split, part = item % config->split;
+    int64_t block = config->split == 1 ? item : item / config->split, part = item - block * config->split;
     Place place = place_of(run, block);
-    int64_t chunks = rdx_div_up(worker->recipe->count, rdx_recipe_chunk(worker->recipe));
+    int64_t chunks = rdx_chunk_count(worker->recipe);
     int64_t first = part * config->part_chunks, count = rdx_min(config->part_chunks, chunks - first);
     RdxStrip nodes = run->partials ? partial(run, block, part) : own_nodes(worker);
     if (worker->recipe->count == 0)
@@ -114,7 +116,8 @@ static void work(Run *run, int thread, unsigned char *scratch)
     RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code,
                         run->plan,     scratch,        launch->alpha,  launch->beta};
     int64_t items = run->joining ? run->blocks : run->blocks * launch->config->split, threads = launch->config->threads;
-    int64_t share = items / threads, extra = items % threads; /* the first `extra` threads take one more */
+    int64_t share = threads == 1 ? items : items / threads;
+    int64_t extra = items - share * threads; /* the first `extra` threads take one more */
     int64_t first = thread * share + rdx_min(thread, extra), end = first + share + (thread < extra);
     for (int64_t item = first; item < end; item++) {
         if (run->joining)
@@ -129,11 +132,11 @@ static void thread_body(void *context, int thread)
 {
     Run *run = context;
     RdxFpState callers = rdx_fp_enter();
-    if (run->plan.bytes <= RDX_LOCAL_SCRATCH) {
+    if (run->plan->bytes <= RDX_LOCAL_SCRATCH) {
         _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
         work(run, thread, scratch);
     } else {
-        work(run, thread, run->launch->workspace + thread * run->plan.bytes);
+        work(run, thread, run->launch->workspace + thread * run->plan->bytes);
     }
     rdx_fp_leave(callers);
 }
@@ -144,12 +147,13 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
     const RdxConfig *config = launch->config;
     int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code};
-    rdx_scratch_of(&run.plan, space, launch->recipe, config);
-    run.blocks_per_run = rdx_div_up(extent, config->outputs_per_block);
-    run.blocks = space->keep_count / extent * run.blocks_per_run;
+    run.plan = &run.code->scratch;
+    run.blocks = run.blocks_per_run = extent == config->outputs_per_block ? 1 : rdx_div_up(extent, config->outputs_per_block);
+    if (space->keep_rank > 1)
+        run.blocks *= space->keep_count / extent;
     if (config->split > 1) {
         run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
-        run.partials = launch->workspace + (run.plan.bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan.bytes);
+        run.partials = launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
     }
     rdx_pool_run(config->threads, thread_body, &run);
     if (config->split > 1) {

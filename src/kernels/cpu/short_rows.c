@@ -8,7 +8,7 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
 {
     if (block->in_step == row_bytes || block->outputs == 1)
         return block->in;
-    unsigned char *raw = worker->scratch + worker->plan.raw;
+    unsigned char *raw = worker->scratch + worker->plan->raw;
     for (int64_t i = 0; i < block->outputs; i++)
         memcpy(raw + i * row_bytes, block->in + i * block->in_step, (size_t)row_bytes);
     return raw;
@@ -17,7 +17,7 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
 static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
 {
     int64_t width = block->outputs * n, zero = worker->space->index_offset;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan.table);
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
     if (worker->recipe->indexed) {
         int64_t step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
         for (int64_t i = 0; i < width; i++)
@@ -50,7 +50,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     RdxStrip rows;
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
     int64_t at_once = rdx_max(PIECE_BYTES / (n * worker->space->in_size), 1);
-    rdx_strip_lay(&rows, worker->scratch + worker->plan.fold, recipe, block->outputs * present * recipe->unit);
+    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe, block->outputs * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         if (n <= recipe->lanes)

@@ -26,6 +26,7 @@ typedef struct RdxCpuCode {
     RdxConvert old;     /* out elements -> result type, for beta; NULL: they are of it already */
     RdxStore store, store2;
     RdxReduce reduce;
+    RdxScratch scratch; /* laid out once, when the plan is bound */
 } RdxCpuCode;
 
 struct RdxWorker {
@@ -33,10 +34,17 @@ struct RdxWorker {
     const RdxRecipe *recipe;
     const RdxConfig *config;
     const RdxCpuCode *code;
-    RdxScratch plan;
+    const RdxScratch *plan;
     unsigned char *scratch;
     double alpha, beta;
 };
+
+/* Chunks of the whole reduction; lines and chunks are powers of two, so that a shift divides. */
+static inline int64_t rdx_chunk_count(const RdxRecipe *recipe)
+{
+    int shift = __builtin_ctz(recipe->lanes) + 4;
+    return (recipe->count + rdx_recipe_chunk(recipe) - 1) >> shift;
+}
 
 /* Elements of chunks first .. first + count - 1. */
 static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first, int64_t count)
