@@ -52,10 +52,11 @@ static inline int64_t rdx_pow2_floor(int64_t n)
     return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)n));
 }
 
-/* The smallest power of two not below n; n >= 1. */
+/* The smallest power of two not below n, but at most 2^62, the largest that there is. */
 static inline int64_t rdx_pow2_ceil(int64_t n)
 {
-    return n <= 1 ? 1 : rdx_pow2_floor(n - 1) * 2;
+    const int64_t largest = (int64_t)1 << 62;
+    return n <= 1 ? 1 : n >= largest ? largest : rdx_pow2_floor(n - 1) * 2;
 }
 
 #endif

@@ -165,6 +165,10 @@ static void set_extremum(RdxRecipe *r, RdxAlgebra algebra, RdxMap map, RdxFinish
     bool narrow = native == RDX_WORK_F32 || native == RDX_WORK_I32;
     bool plain = rdx_type_is_integral(r->in) && !r->flip && r->in != RDX_TYPE_U64 &&
                  (map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG); /* an integer is its own key */
+    if (narrow && r->count > INT32_MAX) /* an index no longer fits beside the key */
+        algebra = algebra == RDX_ALGEBRA_ARGMAX   ? RDX_ALGEBRA_ARGMAXL
+                  : algebra == RDX_ALGEBRA_MAXARG ? RDX_ALGEBRA_MAXARGL
+                                                  : algebra;
     set(r, algebra, narrow ? RDX_WORK_I32 : RDX_WORK_I64, plain ? RDX_MAP_NONE : map, finish);
     r->convert = (uint8_t)native;
     r->result = rdx_type_is_integral(r->in) ? RDX_WORK_I64 : (uint8_t)native;
@@ -353,6 +357,6 @@ RdxStatus rdx_recipe_resolve(RdxRecipe *recipe, const RdxProblem *problem, RdxTy
     recipe->planes = algebras[recipe->algebra].planes;
     recipe->work_parts = algebras[recipe->algebra].work_parts;
     recipe->parts = (uint8_t)(recipe->work_parts + algebras[recipe->algebra].i64_parts);
-    recipe->indexed = recipe->algebra == RDX_ALGEBRA_ARGMAX || recipe->algebra == RDX_ALGEBRA_MAXARG;
+    recipe->indexed = recipe->finish == RDX_FINISH_INDEX || recipe->second == RDX_SECOND_INDEX;
     return RDX_OK;
 }

@@ -31,8 +31,10 @@ typedef enum RdxWork {
     X(LSE, lse, 1, 2, 0)       /* maximum and scaled sum of exp */                                                     \
     X(LSEN, lsen, 1, 2, 0)     /* nan = omit */                                                                        \
     X(MAX, max, 1, 1, 0)       /* of order-preserving integer keys */                                                  \
-    X(ARGMAX, argmax, 1, 1, 1) /* key and lowest logical index */                                                      \
-    X(MAXARG, maxarg, 2, 2, 1) /* key of the value, key of the index, lowest logical index */                          \
+    X(ARGMAX, argmax, 1, 2, 0) /* key and lowest logical index, of one width */                                        \
+    X(ARGMAXL, argmaxl, 1, 1, 1) /* the same where 32-bit keys meet 2^31 and more elements */                          \
+    X(MAXARG, maxarg, 2, 3, 0) /* key of the value, key of the index, lowest logical index */                          \
+    X(MAXARGL, maxargl, 2, 2, 1)                                                                                       \
     X(MOMENTS, moments, 1, 0, 2) /* exact S and T = sum x*x of small integers */                                       \
     X(AND, and, 1, 1, 0)                                                                                               \
     X(OR, or, 1, 1, 0)                                                                                                 \

@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ck_assert for hot loops: Check writes to a pipe for every assertion that it passes, about a microsecond each. */
+#define DEMAND(condition, ...)                                                                                         \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg(__VA_ARGS__);                                                                                 \
+    } while (0)
+
 /* Parses, infers and allocates. The task is large and points into itself: make it static or on the heap. */
 static inline void task_open(RdxTask *task, const char *text)
 {

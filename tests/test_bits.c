@@ -119,7 +119,7 @@ static void reduce_view(const RdxTask *task, void *data, int64_t rows, const int
     problem.axes = axes;
     problem.naxes = rank - 1;
     RdxStatus status = rdx_reduce(&problem, NULL);
-    ck_assert_msg(status == RDX_OK, "%s", rdx_last_error());
+    DEMAND(status == RDX_OK, "%s", rdx_last_error());
 }
 
 /* rows x n elements of a task's storage, row by row; each way to look at them must give these bytes. */
@@ -136,30 +136,29 @@ static void check_views(const char *text, int64_t rows, int64_t n)
     reduce_view(&task, data, rows, (int64_t[]){rows, n}, (int64_t[]){n, 1}, 2, right);
     for (int64_t row = 0; row < rows; row++) { /* one by one: the batch does not matter */
         reduce_view(&task, data + row * n * size, 1, (int64_t[]){1, n}, (int64_t[]){n, 1}, 2, got);
-        ck_assert_msg(memcmp(got, right + row * out_size, (size_t)out_size) == 0, "%s: row %lld alone", text,
-                      (long long)row);
+        DEMAND(memcmp(got, right + row * out_size, (size_t)out_size) == 0, "%s: row %lld alone", text, (long long)row);
     }
     /* walked backwards in both axes */
     reduce_view(&task, data + (rows * n - 1) * size, rows, (int64_t[]){rows, n}, (int64_t[]){-n, -1}, 2, got);
     for (int64_t row = 0; row < rows; row++)
-        ck_assert_msg(memcmp(got + (rows - 1 - row) * out_size, right + row * out_size, (size_t)out_size) == 0,
-                      "%s: row %lld backwards", text, (long long)row);
+        DEMAND(memcmp(got + (rows - 1 - row) * out_size, right + row * out_size, (size_t)out_size) == 0,
+               "%s: row %lld backwards", text, (long long)row);
     for (int slip = 1; slip < 4; slip++) { /* at other addresses */
         memcpy(copy + slip * size, data, all);
         reduce_view(&task, copy + slip * size, rows, (int64_t[]){rows, n}, (int64_t[]){n, 1}, 2, got);
-        ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: moved by %d elements", text, slip);
+        DEMAND(memcmp(got, right, bytes) == 0, "%s: moved by %d elements", text, slip);
     }
     for (int64_t i = 0; i < rows * n; i++) /* rows as columns */
         memcpy(copy + (i % n * rows + i / n) * size, data + i * size, (size_t)size);
     reduce_view(&task, copy, rows, (int64_t[]){rows, n}, (int64_t[]){1, rows}, 2, got);
-    ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: as columns", text);
+    DEMAND(memcmp(got, right, bytes) == 0, "%s: as columns", text);
     for (int64_t i = 0; i < rows * n; i++) /* every second element */
         memcpy(copy + 2 * i * size, data + i * size, (size_t)size);
     reduce_view(&task, copy, rows, (int64_t[]){rows, n}, (int64_t[]){2 * n, 2}, 2, got);
-    ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: with a step of two", text);
+    DEMAND(memcmp(got, right, bytes) == 0, "%s: with a step of two", text);
     if (n % 6 == 0) { /* the same elements in the same order, as two axes */
         reduce_view(&task, data, rows, (int64_t[]){rows, 6, n / 6}, (int64_t[]){n, n / 6, 1}, 3, got);
-        ck_assert_msg(memcmp(got, right, bytes) == 0, "%s: as two axes", text);
+        DEMAND(memcmp(got, right, bytes) == 0, "%s: as two axes", text);
     }
     free(right);
     free(got);

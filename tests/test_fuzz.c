@@ -2,10 +2,7 @@
    shrunk to the smallest shape that shows them, and replayed from their line. */
 #include "fuzz.h"
 #include "plan/config.h"
-
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
+#include "task.h"
 
 static RdxFuzzCounts counts;
 static RdxFuzzFailure failure;
@@ -40,13 +37,13 @@ START_TEST(lines)
         RdxCase c, back;
         rdx_fuzz_make(&c, 5, i);
         rdx_case_print(&c, line, sizeof line);
-        ck_assert_msg(rdx_case_parse(&back, line, error, sizeof error), "%s: %s", line, error);
+        DEMAND(rdx_case_parse(&back, line, error, sizeof error), "%s: %s", line, error);
         rdx_case_print(&back, again, sizeof again);
-        ck_assert_str_eq(line, again);
-        ck_assert_msg(back.op == c.op && back.dtype == c.dtype && back.rank == c.rank && back.p == c.p &&
-                          back.correction == c.correction && back.alpha == c.alpha && back.beta == c.beta &&
-                          back.out == c.out && back.nan == c.nan && back.seed == c.seed && back.data == c.data,
-                      "%s", line);
+        DEMAND(strcmp(line, again) == 0, "%s came back as %s", line, again);
+        DEMAND(back.op == c.op && back.dtype == c.dtype && back.rank == c.rank && back.p == c.p &&
+                   back.correction == c.correction && back.alpha == c.alpha && back.beta == c.beta &&
+                   back.out == c.out && back.nan == c.nan && back.seed == c.seed && back.data == c.data,
+               "%s", line);
     }
 }
 END_TEST

@@ -2,6 +2,7 @@
    with no thread to be had. */
 #include "pool.h"
 #include "sys.h"
+#include "task.h"
 
 #include <check.h>
 #include <stdatomic.h>
@@ -25,8 +26,7 @@ static void mark(void *context, int part)
 static void check_tally(const Tally *tally, int parts, int times)
 {
     for (int i = 0; i < PARTS; i++)
-        ck_assert_msg(tally->done[i] == (i < parts ? times : 0), "part %d of %d ran %d times", i, parts,
-                      tally->done[i]);
+        DEMAND(tally->done[i] == (i < parts ? times : 0), "part %d of %d ran %d times", i, parts, tally->done[i]);
 }
 
 START_TEST(every_part_once)
@@ -63,7 +63,7 @@ START_TEST(jobs_in_a_row)
         rdx_pool_run(parts, step, &chain);
         for (int i = 0; i < parts; i++)
             wanted[i] = wanted[i] * 3 + i;
-        ck_assert_msg(memcmp(wanted, chain.value, sizeof wanted) == 0, "after job %d", job);
+        DEMAND(memcmp(wanted, chain.value, sizeof wanted) == 0, "after job %d", job);
         if (job % 500 == 499)
             usleep(200); /* let the workers fall asleep */
     }

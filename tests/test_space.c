@@ -38,7 +38,7 @@ static void want(const RdxTask *task, const bool *reduced, int axis, Touch touch
 {
     const RdxProblem *p = &task->problem;
     if (axis == p->in->ndim) {
-        ck_assert_int_lt(wanted_count, MOST_TOUCHES);
+        DEMAND(wanted_count < MOST_TOUCHES, "too many elements");
         wanted[wanted_count++] = touch;
         return;
     }
@@ -87,7 +87,7 @@ static void walk_all(const RdxSpace *space)
             rdx_walk_seek(&copy, space->copy, space->copy_rank, c);
             rdx_walk_seek(&reduce, space->reduce, space->reduce_rank, 0);
             for (int64_t e = 0; e < space->reduce_count; e++) {
-                ck_assert_int_lt(walked_count, MOST_TOUCHES);
+                DEMAND(walked_count < MOST_TOUCHES, "too many elements");
                 walked[walked_count++] =
                     (Touch){space->out_offset + keep.out + copy.out,
                             space->out2_size ? space->out2_offset + keep.out2 + copy.out2 : 0,
@@ -111,34 +111,34 @@ static void check_invariants(const RdxSpace *space, const char *line)
     for (int i = 0; i < space->reduce_rank; i++) {
         const RdxDim *dim = &space->reduce[i];
         count *= dim->extent;
-        ck_assert_msg(dim->extent > 1 && dim->in >= 0, "%s: reduced extent %lld step %lld", line,
-                      (long long)dim->extent, (long long)dim->in);
+        DEMAND(dim->extent > 1 && dim->in >= 0, "%s: reduced extent %lld step %lld", line, (long long)dim->extent,
+               (long long)dim->in);
         if (i > 0) {
-            ck_assert_msg(dim[-1].in > dim->in || (dim[-1].in == dim->in && dim[-1].extent >= dim->extent),
-                          "%s: reduced dims out of order", line);
-            ck_assert_msg(!can_fuse(space, dim - 1, dim, true), "%s: reduced dims %d and %d fuse", line, i - 1, i);
+            DEMAND(dim[-1].in > dim->in || (dim[-1].in == dim->in && dim[-1].extent >= dim->extent),
+                   "%s: reduced dims out of order", line);
+            DEMAND(!can_fuse(space, dim - 1, dim, true), "%s: reduced dims %d and %d fuse", line, i - 1, i);
         }
     }
-    ck_assert_msg(space->reduce_count == 0 || space->keep_count == 0 || count == space->reduce_count,
-                  "%s: reduce_count", line);
+    DEMAND(space->reduce_count == 0 || space->keep_count == 0 || count == space->reduce_count, "%s: reduce_count",
+           line);
     count = 1;
     for (int i = 0; i < space->keep_rank; i++) {
         const RdxDim *dim = &space->keep[i];
         count *= dim->extent;
-        ck_assert_msg(dim->extent > 1 && dim->in > 0, "%s: kept extent %lld step %lld", line, (long long)dim->extent,
-                      (long long)dim->in);
+        DEMAND(dim->extent > 1 && dim->in > 0, "%s: kept extent %lld step %lld", line, (long long)dim->extent,
+               (long long)dim->in);
         if (i > 0) {
-            ck_assert_msg(dim[-1].in >= dim->in, "%s: kept dims out of order", line);
-            ck_assert_msg(!can_fuse(space, dim - 1, dim, false), "%s: kept dims %d and %d fuse", line, i - 1, i);
+            DEMAND(dim[-1].in >= dim->in, "%s: kept dims out of order", line);
+            DEMAND(!can_fuse(space, dim - 1, dim, false), "%s: kept dims %d and %d fuse", line, i - 1, i);
         }
     }
-    ck_assert_msg(space->keep_count == 0 || count == space->keep_count, "%s: keep_count", line);
+    DEMAND(space->keep_count == 0 || count == space->keep_count, "%s: keep_count", line);
     count = 1;
     for (int i = 0; i < space->copy_rank; i++) {
-        ck_assert_msg(space->copy[i].in == 0 && space->copy[i].extent > 1, "%s: copy dim %d moves", line, i);
+        DEMAND(space->copy[i].in == 0 && space->copy[i].extent > 1, "%s: copy dim %d moves", line, i);
         count *= space->copy[i].extent;
     }
-    ck_assert_msg(count == space->copy_count, "%s: copy_count", line);
+    DEMAND(count == space->copy_count, "%s: copy_count", line);
 }
 
 static bool same_dims(const RdxDim *a, const RdxDim *b, int rank)
@@ -162,7 +162,7 @@ static void check_idempotent(const RdxSpace *space, const char *line)
                 same_dims(again.keep, space->keep, space->keep_rank) &&
                 same_dims(again.reduce, space->reduce, space->reduce_rank) &&
                 same_dims(again.copy, space->copy, space->copy_rank);
-    ck_assert_msg(same, "%s: collapsing twice differs from once", line);
+    DEMAND(same, "%s: collapsing twice differs from once", line);
 }
 
 START_TEST(views)
@@ -177,9 +177,9 @@ START_TEST(views)
         RdxCase c;
         rdx_fuzz_make(&c, 77, i);
         rdx_case_print(&c, line, sizeof line);
-        ck_assert_msg(rdx_case_problem(&c, &task) == RDX_OK, "%s: %s", line, rdx_last_error());
+        DEMAND(rdx_case_problem(&c, &task) == RDX_OK, "%s: %s", line, rdx_last_error());
         bool indexed = i % 2;
-        ck_assert_msg(build(&space, &task.problem, indexed) == RDX_OK, "%s: %s", line, rdx_last_error());
+        DEMAND(build(&space, &task.problem, indexed) == RDX_OK, "%s: %s", line, rdx_last_error());
         rdx_space_collapse(&space);
         check_invariants(&space, line);
         check_idempotent(&space, line);
@@ -191,19 +191,19 @@ START_TEST(views)
             wanted[k].index = 0;
         for (int64_t k = 0; !indexed && k < walked_count; k++)
             walked[k].index = 0;
-        ck_assert_msg(walked_count == wanted_count, "%s: %lld elements, not %lld", line, (long long)walked_count,
-                      (long long)wanted_count);
+        DEMAND(walked_count == wanted_count, "%s: %lld elements, not %lld", line, (long long)walked_count,
+               (long long)wanted_count);
         qsort(walked, (size_t)walked_count, sizeof *walked, by_address);
         qsort(wanted, (size_t)wanted_count, sizeof *wanted, by_address);
-        ck_assert_msg(memcmp(walked, wanted, (size_t)walked_count * sizeof *walked) == 0, "%s: other elements", line);
+        DEMAND(memcmp(walked, wanted, (size_t)walked_count * sizeof *walked) == 0, "%s: other elements", line);
         if (walked_count > 0) { /* bounds are exact: byte_offset is not part of a walk's offsets */
             int64_t low = INT64_MAX, high = INT64_MIN;
             for (int64_t k = 0; k < walked_count; k++) {
                 low = walked[k].in < low ? walked[k].in : low;
                 high = walked[k].in > high ? walked[k].in : high;
             }
-            ck_assert_msg(low == space.in_low && high + space.in_size == space.in_high, "%s: touches [%lld, %lld)",
-                          line, (long long)space.in_low, (long long)space.in_high);
+            DEMAND(low == space.in_low && high + space.in_size == space.in_high, "%s: touches [%lld, %lld)", line,
+                   (long long)space.in_low, (long long)space.in_high);
         }
     }
     free(walked);

@@ -104,7 +104,10 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
         group_outputs = rdx_min(elements * config->block_x, layout->columns);
         groups = outer * rdx_div_up(layout->columns, elements * config->block_x);
     }
-    bool fits = config->shared_bytes <= situation->device->shared_per_block;
+    /* Narrow blocks over few elements would be no whole warp; 32 outputs side by side always are, and fit. */
+    int threads = config->block_x * config->block_y;
+    bool fits = threads % 32 == 0 && config->shared_bytes <= situation->device->shared_per_block &&
+                threads * rdx_round_up(config->registers, 8) <= situation->device->registers_per_unit;
     if (!fits || !rdx_cut(layout, trial, groups, group_outputs, config)) {
         config->items = -1;
         return;

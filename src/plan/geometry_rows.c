@@ -64,7 +64,9 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     config->lanes_per_output = config->block_x;
     int64_t outputs = trial->outputs;
     int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
-    int64_t span = rdx_min(rdx_max(layout->count, 1), trial->part_chunks * layout->chunk);
+    /* As min(count, part): a part may be larger than int64 where the count is near it. */
+    int64_t span = trial->part_chunks > layout->count / layout->chunk ? rdx_max(layout->count, 1)
+                                                                      : trial->part_chunks * layout->chunk;
     int64_t loads = rdx_div_up(span, elements * config->block_x);
     config->loads = (int)rdx_max(rdx_min(loads, LINES), 1);
     config->shared_bytes = trial->warps * trial->outputs * layout->state_bytes * 2;

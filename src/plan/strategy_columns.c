@@ -18,8 +18,8 @@ static int64_t line_bytes(const RdxSituation *situation)
 static bool has_lines(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
-    return space->reduce_rank == 1 && space->reduce[0].in == rdx_cpu_inner_extent(space) * space->in_size &&
-           line_bytes(situation) <= LINE_BYTES;
+    return space->reduce_rank == 1 && rdx_cpu_inner_extent(space) <= LINE_BYTES &&
+           space->reduce[0].in == rdx_cpu_inner_extent(space) * space->in_size && line_bytes(situation) <= LINE_BYTES;
 }
 
 const char *rdx_plan_columns_applicable(const RdxSituation *situation)
@@ -45,8 +45,8 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
         int64_t levels = rdx_scratch_levels(chunks) + rdx_scratch_levels(recipe->lanes) + 2;
         int64_t width = rdx_min(STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
         int64_t units = situation->device->units;
-        int64_t items = chunks * rdx_div_up(extent, rdx_max(width, 1)) * (space->keep_count / extent);
-        if (items < 4 * units) /* too few parts to split: more strips */
+        double strips = (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
+        if ((double)chunks * strips < 4.0 * (double)units) /* too few parts to split: more strips */
             width = rdx_min(width, rdx_max(rdx_div_up(extent, 4 * units), 1024 / space->in_size));
         width = rdx_max(rdx_round_up(width, 64), 64);
         config->outputs_per_block = rdx_min(extent, width);

@@ -171,15 +171,15 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
                  &trial);
     trial.cost_us = rdx_plan_thread_cost(situation, &trial);
     rdx_keep_cheaper(&best, &trial);
-    bool in_registers = layout.packed && layout.count > 0 && layout.count * rdx_max(layout.size, 4) <= REGISTER_BYTES;
+    bool in_registers = layout.packed && layout.count > 0 && layout.count <= REGISTER_BYTES / rdx_max(layout.size, 4);
     for (int shifted = 0; in_registers && shifted <= rdx_layout_shifts_columns(&layout); shifted++) {
         trial = *config;
         shape_registers(situation, &layout, shifted ? RDX_FORM_SHIFTED_COLUMNS : RDX_FORM_REGISTERS, &trial);
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }
-    int64_t row_bytes = layout.count * layout.size;
     bool whole_rows = layout.run > 1 && layout.run == layout.count && situation->space->keep_rank > 0;
+    int64_t row_bytes = whole_rows ? layout.count * layout.size : 0;
     if (whole_rows && row_bytes <= ROW_BYTES && (layout.run_align >= 16 || row_bytes <= layout.run_align)) {
         trial = *config;
         shape_rows(situation, &layout, &trial);

@@ -44,11 +44,16 @@ static const int64_t *part_i64(const RdxStrip *nodes, int part)
     return (const int64_t *)(const void *)nodes->part[part];
 }
 
+static const int32_t *part_i32(const RdxStrip *nodes, int part)
+{
+    return (const int32_t *)(const void *)nodes->part[part];
+}
+
 /* The integer state of output i, from whichever width it has. */
 static int64_t integer_at(const RdxRecipe *recipe, const RdxStrip *nodes, int64_t i)
 {
     bool narrow = recipe->work == RDX_WORK_I32 && recipe->work_parts > 0;
-    return narrow ? ((const int32_t *)(const void *)nodes->part[0])[i] : part_i64(nodes, 0)[i];
+    return narrow ? part_i32(nodes, 0)[i] : part_i64(nodes, 0)[i];
 }
 
 static void finish_integer(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result)
@@ -121,13 +126,13 @@ static void finish_integer_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t
 /* Under omit a key at the bottom says that there was nothing but NaN: index -1. */
 static void finish_index(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int64_t *result)
 {
-    int key_part = recipe->work_parts - 1;
-    const int64_t *index = part_i64(&nodes, recipe->work_parts);
+    bool is_long = recipe->algebra == RDX_ALGEBRA_ARGMAXL || recipe->algebra == RDX_ALGEBRA_MAXARGL;
+    int index_part = recipe->parts - 1, key_part = index_part - 1;
+    bool narrow_key = recipe->work == RDX_WORK_I32, narrow_index = narrow_key && !is_long;
     for (int64_t i = 0; i < n; i++) {
-        bool bottom = recipe->work == RDX_WORK_I32
-                          ? ((const int32_t *)(const void *)nodes.part[key_part])[i] == INT32_MIN
-                          : part_i64(&nodes, key_part)[i] == INT64_MIN;
-        result[i] = recipe->omit && bottom ? -1 : index[i];
+        bool bottom = narrow_key ? part_i32(&nodes, key_part)[i] == INT32_MIN : part_i64(&nodes, key_part)[i] == INT64_MIN;
+        int64_t index = narrow_index ? part_i32(&nodes, index_part)[i] : part_i64(&nodes, index_part)[i];
+        result[i] = recipe->omit && bottom ? -1 : index;
     }
 }
 
@@ -139,7 +144,7 @@ static void finish_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void
         from_keys_f32(recipe, nodes, n, result, second);
     else
         from_keys_f64(recipe, nodes, n, result, second);
-    if (recipe->algebra == RDX_ALGEBRA_MAXARG)
+    if (recipe->second == RDX_SECOND_INDEX)
         finish_index(recipe, nodes, n, second);
 }
 

@@ -53,6 +53,31 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
+/* A chunk over several runs, each a whole number of lines: the lines are folded where they lie. */
+static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxSpace *space = worker->space;
+    int64_t lanes = recipe->lanes, line_bytes = lanes * space->in_size;
+    const unsigned char *line[RDX_LINES];
+    RdxWalk walk;
+    RdxStrip strip;
+    int lines = (int)(n / lanes);
+    rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
+    for (int k = 0; k < lines; k++) {
+        line[k] = in + walk.in;
+        rdx_walk_advance(&walk, lanes);
+    }
+    for (int k = 0; k < lines; k++) { /* the next chunk; past the last one the walk is back at the first, which does no harm */
+        rdx_prefetch(in + walk.in, line_bytes);
+        rdx_walk_advance(&walk, lanes);
+    }
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, lanes * recipe->unit);
+    rdx_fold_lines(worker, lines, line, 0, lanes, NULL, NULL, strip);
+    worker->code->algebra->halve(strip, n, lanes, recipe->unit);
+    rdx_strip_copy(nodes, strip, recipe, recipe->unit);
+}
+
 static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
 {
     (void)level;
@@ -72,6 +97,11 @@ static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
     }
     if (in_one_run && !row->always_copy) {
         rdx_chunk_fold(worker, row->in + offset, n, 1, index, nodes);
+        return;
+    }
+    bool whole_lines = inner && (inner->extent | n) % worker->recipe->lanes == 0;
+    if (whole_lines && !row->always_copy && !worker->recipe->indexed) {
+        fold_scattered(worker, row->in, e, n, nodes);
         return;
     }
     const unsigned char *raw = copy_elements(worker, row->in, e, n);
