@@ -120,7 +120,7 @@ START_TEST(planted_bugs)
     static const Planted rows[] = {
         {wrong_above_37, "differs", 38, 80},
         {wrong_in_gather, "gather", 1, 8},
-        {writes_outside, "beside the output", 10, 40},
+        {writes_outside, "beside the output", 0, 40},
         {writes_input, "input was written", 1, 110},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

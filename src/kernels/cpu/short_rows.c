@@ -17,21 +17,25 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
 static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
 {
     int64_t width = block->outputs * n, zero = worker->space->index_offset;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
-    if (worker->recipe->indexed) {
-        int64_t step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
-        for (int64_t i = 0; i < width; i++)
-            offset[i] = i % n * step;
-    }
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     rdx_prefetch(block->in + block->outputs * block->in_step, width * worker->space->in_size);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
     rdx_fold_lines(worker, 1, &line, 0, width, &zero, worker->recipe->indexed ? offset : NULL, rows);
 }
 
+/* The logical index of every element of the block's rows, the same for each piece of them. */
+static void fill_offsets(RdxWorker *worker, int64_t rows, int64_t n)
+{
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
+    int64_t step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t e = 0; e < n; e++)
+            offset[row * n + e] = e * step;
+}
+
 static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
 {
     const RdxRecipe *recipe = worker->recipe;
-    rdx_chunk_offsets(worker, 1);
     for (int64_t i = 0; i < block->outputs; i++)
         rdx_chunk_lanes(worker, block->in + i * block->in_step, n, 1, worker->space->index_offset,
                         rdx_strip_at(rows, recipe, i * recipe->lanes * recipe->unit));
@@ -51,6 +55,10 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
     int64_t at_once = rdx_max(PIECE_BYTES / (n * worker->space->in_size), 1);
     rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe, block->outputs * present * recipe->unit);
+    if (recipe->indexed && n <= recipe->lanes)
+        fill_offsets(worker, rdx_min(at_once, block->outputs), n);
+    else
+        rdx_chunk_offsets(worker, 1);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         if (n <= recipe->lanes)
