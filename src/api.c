@@ -29,7 +29,10 @@ int rdx_tree_version(void)
 
 void rdx_set_threads(int threads)
 {
-    atomic_store_explicit(&threads_wanted, threads < 0 ? 0 : threads > RDX_POOL_MAX ? RDX_POOL_MAX : threads,
+    atomic_store_explicit(&threads_wanted,
+                          threads < 0              ? 0
+                          : threads > RDX_POOL_MAX ? RDX_POOL_MAX
+                                                   : threads,
                           memory_order_relaxed);
 }
 
@@ -96,8 +99,9 @@ static RdxStatus read_types(const RdxProblem *problem, Types *types)
 
 static RdxStatus check_aligned(const char *role, uintptr_t address, int64_t align, const char *what)
 {
-    RDX_REQUIRE(address % (uintptr_t)align == 0, RDX_ERR_ALIGN, "%s begins at an address of %lld modulo 64; %s needs %lld",
-                role, (long long)(address % 64), what, (long long)align);
+    RDX_REQUIRE(address % (uintptr_t)align == 0, RDX_ERR_ALIGN,
+                "%s begins at an address of %lld modulo 64; %s needs %lld", role, (long long)(address % 64), what,
+                (long long)align);
     return RDX_OK;
 }
 
@@ -113,7 +117,8 @@ static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t 
     while (address % (uintptr_t)has != 0)
         has /= 2;
     RDX_REQUIRE(!given || !t->data || address % (uintptr_t)given == 0, RDX_ERR_ALIGN,
-                "align is %lld but in begins at an address of %lld modulo 64", (long long)given, (long long)(address % 64));
+                "align is %lld but in begins at an address of %lld modulo 64", (long long)given,
+                (long long)(address % 64));
     *align = given ? rdx_min(given, 16) : has;
     RDX_REQUIRE(*align >= wanted, RDX_ERR_ALIGN, "in keeps %lld bytes of alignment; %s needs %lld", (long long)*align,
                 rdx_types[in].name, (long long)wanted);
@@ -250,7 +255,8 @@ RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
     if (rdx_log_wants(RDX_LOG_PLAN))
         rdx_log(RDX_LOG_PLAN, "plan %s split %lld threads %d workspace %lld: %s",
                 made->config.strategy < 0 ? "reference" : rdx_strategies[made->config.strategy].name,
-                (long long)made->config.split, made->config.threads, (long long)made->config.workspace_bytes, made->text);
+                (long long)made->config.split, made->config.threads, (long long)made->config.workspace_bytes,
+                made->text);
     *plan = made;
     return RDX_OK;
 }
@@ -278,8 +284,8 @@ size_t rdx_plan_workspace(const RdxPlan *plan)
 RdxStatus rdx_workspace_init(const RdxPlan *plan, void *workspace, RdxStream stream)
 {
     RDX_REQUIRE(plan != NULL, RDX_ERR_NULL, "plan is NULL");
-    RDX_REQUIRE(workspace != NULL || rdx_plan_workspace(plan) == 0, RDX_ERR_NULL, "workspace is NULL; the plan needs %zu bytes",
-                rdx_plan_workspace(plan));
+    RDX_REQUIRE(workspace != NULL || rdx_plan_workspace(plan) == 0, RDX_ERR_NULL,
+                "workspace is NULL; the plan needs %zu bytes", rdx_plan_workspace(plan));
     if (!plan->device.cuda) {
         RDX_REQUIRE(stream == NULL, RDX_ERR_STREAM, "a CPU plan takes no stream");
         return RDX_OK;
@@ -307,8 +313,8 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
     size_t needed = rdx_plan_workspace(plan);
     RDX_TRY(check_present(plan, in, out, out2));
     RDX_TRY(check_pointers(plan, in_at, out_at, out2_at));
-    RDX_REQUIRE(workspace_bytes >= needed, RDX_ERR_WORKSPACE, "workspace has %zu bytes; the plan needs %zu", workspace_bytes,
-                needed);
+    RDX_REQUIRE(workspace_bytes >= needed, RDX_ERR_WORKSPACE, "workspace has %zu bytes; the plan needs %zu",
+                workspace_bytes, needed);
     RDX_REQUIRE(needed == 0 || workspace != NULL, RDX_ERR_NULL, "workspace is NULL; the plan needs %zu bytes", needed);
     RDX_REQUIRE(plan->device.cuda || stream == NULL, RDX_ERR_STREAM, "a CPU plan takes no stream");
     if (plan->device.cuda)
@@ -335,8 +341,8 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
     return plan->kernel.launch(&launch);
 }
 
-RdxStatus rdx_execute(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace, size_t workspace_bytes,
-                      RdxStream stream)
+RdxStatus rdx_execute(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
+                      size_t workspace_bytes, RdxStream stream)
 {
     RDX_REQUIRE(plan != NULL, RDX_ERR_NULL, "plan is NULL");
     return rdx_plan_launch(plan, in, out, out2, workspace, workspace_bytes, stream, plan->alpha, plan->beta);
@@ -367,8 +373,8 @@ RdxStatus rdx_infer_outputs(const RdxProblem *callers, int keepdims, RdxTensor *
     RDX_REQUIRE(problem.op > 0 && problem.op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem.op,
                 RDX_OP_COUNT - 1);
     RDX_TRY(rdx_type_find(&in, problem.in->dtype, "in"));
-    RDX_REQUIRE(rdx_op_accepts(problem.op, in), RDX_ERR_UNSUPPORTED, "%s does not take %s input", rdx_ops[problem.op].name,
-                rdx_types[in].name);
+    RDX_REQUIRE(rdx_op_accepts(problem.op, in), RDX_ERR_UNSUPPORTED, "%s does not take %s input",
+                rdx_ops[problem.op].name, rdx_types[in].name);
     RDX_TRY(rdx_axes_read(&problem, reduced));
     RDX_REQUIRE(out2 == NULL || rdx_ops[problem.op].second != RDX_SECOND_NONE, RDX_ERR_UNSUPPORTED,
                 "%s has no second output", rdx_ops[problem.op].name);

@@ -247,8 +247,9 @@ static RdxStatus launch_cuda(const RdxPlan *plan, const RdxProblem *problem, Rdx
     RDX_TRY(rdx_plugin(&plugin));
     if (bytes)
         RDX_TRY(plugin->workspace_take(&workspace, bytes, stream, plan->where.id));
-    RdxStatus status = rdx_plan_launch(plan, problem->in->data, problem->out->data, problem->out2 ? problem->out2->data : NULL,
-                                       workspace, bytes, stream, problem->alpha, problem->beta);
+    RdxStatus status =
+        rdx_plan_launch(plan, problem->in->data, problem->out->data, problem->out2 ? problem->out2->data : NULL,
+                        workspace, bytes, stream, problem->alpha, problem->beta);
     if (bytes) {
         RdxStatus given = plugin->workspace_give(workspace, bytes, stream, plan->where.id);
         status = status == RDX_OK ? given : status;
@@ -261,8 +262,9 @@ static RdxStatus make_and_keep(RdxPlan **plan, const RdxProblem *problem, const 
     const RdxPluginTable *plugin;
     bool cuda = problem->in->device.type == 2 || problem->in->device.type == 13;
     if (cuda && rdx_plugin(&plugin) == RDX_OK)
-        RDX_REQUIRE(!plugin->is_capturing(stream), RDX_ERR_STREAM,
-                    "the stream is capturing and the plan cache has no plan for this problem; call rdx_reduce once before");
+        RDX_REQUIRE(
+            !plugin->is_capturing(stream), RDX_ERR_STREAM,
+            "the stream is capturing and the plan cache has no plan for this problem; call rdx_reduce once before");
     RDX_TRY(rdx_plan_create(plan, problem));
     if (keyed) {
         lock_cache();
@@ -295,8 +297,9 @@ RdxStatus rdx_reduce(const RdxProblem *callers, RdxStream stream)
         if (bytes && !workspace)
             status = rdx_error(RDX_ERR_MEMORY, "no memory for a workspace of %zu bytes", bytes);
         else
-            status = rdx_plan_launch(plan, problem.in->data, problem.out->data, problem.out2 ? problem.out2->data : NULL,
-                                     workspace, bytes, stream, problem.alpha, problem.beta);
+            status =
+                rdx_plan_launch(plan, problem.in->data, problem.out->data, problem.out2 ? problem.out2->data : NULL,
+                                workspace, bytes, stream, problem.alpha, problem.beta);
         if (workspace && keyed)
             give_back(&key, plan, workspace);
         else

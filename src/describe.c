@@ -18,7 +18,8 @@ static void add(Text *text, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     bool room = text->length < text->size;
-    int wanted = vsnprintf(room ? text->buffer + text->length : NULL, room ? text->size - text->length : 0, format, arguments);
+    int wanted =
+        vsnprintf(room ? text->buffer + text->length : NULL, room ? text->size - text->length : 0, format, arguments);
     va_end(arguments);
     text->length += wanted > 0 ? (size_t)wanted : 0;
 }
@@ -74,7 +75,8 @@ size_t rdx_problem_describe(const RdxProblem *problem, char *buffer, size_t size
 {
     Text text = {buffer, size, 0};
     RdxType in, out;
-    if (rdx_type_find(&in, problem->in->dtype, "in") != RDX_OK || rdx_type_find(&out, problem->out->dtype, "out") != RDX_OK)
+    if (rdx_type_find(&in, problem->in->dtype, "in") != RDX_OK ||
+        rdx_type_find(&out, problem->out->dtype, "out") != RDX_OK)
         return 0;
     add_op(&text, problem);
     add(&text, ":%s:", rdx_types[in].name);

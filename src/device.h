@@ -5,13 +5,13 @@
 #include "base.h"
 
 typedef struct RdxDeviceInfo {
-    char name[32];          /* "cpu", "h200", ... */
-    bool cuda;              /* false: the host */
-    int units;              /* CUDA: multiprocessors. CPU: threads that the problem may use */
-    int threads_per_unit;   /* CUDA: resident threads of a multiprocessor. CPU: 1 */
-    int blocks_per_unit;    /* CUDA: resident blocks of a multiprocessor */
-    int registers_per_unit; /* CUDA: 32-bit registers of a multiprocessor */
-    int compute;            /* CUDA: 10 * major + minor; CPU: 0 */
+    char name[32];                             /* "cpu", "h200", ... */
+    bool cuda;                                 /* false: the host */
+    int units;                                 /* CUDA: multiprocessors. CPU: threads that the problem may use */
+    int threads_per_unit;                      /* CUDA: resident threads of a multiprocessor. CPU: 1 */
+    int blocks_per_unit;                       /* CUDA: resident blocks of a multiprocessor */
+    int registers_per_unit;                    /* CUDA: 32-bit registers of a multiprocessor */
+    int compute;                               /* CUDA: 10 * major + minor; CPU: 0 */
     int64_t shared_per_unit, shared_per_block; /* CUDA: bytes */
     int64_t l1_bytes, l2_bytes;                /* CPU: of one core. CUDA: l2 of the chip */
     double bandwidth;                          /* bytes per second of a plain read of a large buffer */

@@ -55,12 +55,13 @@ static void *open_plugin(char *path, size_t size)
 
 static void load(void)
 {
-    static const RdxHostTable host = {RDX_PLUGIN_VERSION, sizeof(RdxHostTable), RDX_VERSION, rdx_error,
-                                      rdx_log,            rdx_sys_alloc,        rdx_sys_free};
+    static const RdxHostTable host = {RDX_PLUGIN_VERSION, sizeof(RdxHostTable), RDX_VERSION, rdx_error, rdx_log,
+                                      rdx_sys_alloc,      rdx_sys_free};
     char path[320];
     void *library = open_plugin(path, sizeof path);
     if (!library) {
-        refuse(RDX_ERR_NO_PLUGIN, "not found or not loadable; CUDA tensors need it (RDX_CUDA_PLUGIN may name it)", path);
+        refuse(RDX_ERR_NO_PLUGIN, "not found or not loadable; CUDA tensors need it (RDX_CUDA_PLUGIN may name it)",
+               path);
         return;
     }
     void *symbol = rdx_sys_dlsym(library, "rdx_cuda_plugin");

@@ -8,9 +8,9 @@
 enum { RDX_PLUGIN_VERSION = 1 };
 
 typedef struct RdxHostTable {
-    int32_t version;   /* RDX_PLUGIN_VERSION */
-    uint32_t size;     /* of this struct */
-    int32_t library;   /* rdx_version() */
+    int32_t version; /* RDX_PLUGIN_VERSION */
+    uint32_t size;   /* of this struct */
+    int32_t library; /* rdx_version() */
     RdxStatus (*error)(RdxStatus status, const char *format, ...);
     void (*log)(int level, const char *format, ...);
     void *(*alloc)(size_t bytes, size_t align);

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 static struct {
-    pthread_mutex_t lock;           /* guards everything but the atomics */
+    pthread_mutex_t lock; /* guards everything but the atomics */
     pthread_cond_t wake, done;
     pthread_t thread[RDX_POOL_MAX];
     int threads;
@@ -18,9 +18,9 @@ static struct {
     void (*body)(void *context, int part);
     void *context;
     int parts;
-    int active;                     /* workers inside the present job */
-    atomic_int next;                /* the next part to be taken */
-    atomic_uint generation;         /* odd steps: a job was posted */
+    int active;             /* workers inside the present job */
+    atomic_int next;        /* the next part to be taken */
+    atomic_uint generation; /* odd steps: a job was posted */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the caller whose job runs */
@@ -147,4 +147,3 @@ void rdx_pool_shutdown(void)
     pthread_mutex_unlock(&pool.lock);
     pthread_mutex_unlock(&owner);
 }
-

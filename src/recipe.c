@@ -60,7 +60,8 @@ static RdxWork integer_work(RdxType in, bool bits_only)
 static RdxWork narrow_work(RdxType in)
 {
     bool is_signed = rdx_types[in].kind == RDX_KIND_INT;
-    return rdx_types[in].size == 1 ? (is_signed ? RDX_WORK_I8 : RDX_WORK_U8) : (is_signed ? RDX_WORK_I16 : RDX_WORK_U16);
+    return rdx_types[in].size == 1 ? (is_signed ? RDX_WORK_I8 : RDX_WORK_U8)
+                                   : (is_signed ? RDX_WORK_I16 : RDX_WORK_U16);
 }
 
 /* Elements as they are for predicates and keys: integers as integers, floats in their own width. */
@@ -152,8 +153,8 @@ static void set_spread(RdxRecipe *r, bool root)
         return;
     }
     bool is_complex = rdx_type_is_complex(r->in);
-    RdxAlgebra algebra = is_complex ? (r->omit ? RDX_ALGEBRA_CVARN : RDX_ALGEBRA_CVAR)
-                                    : (r->omit ? RDX_ALGEBRA_VARN : RDX_ALGEBRA_VAR);
+    RdxAlgebra algebra =
+        is_complex ? (r->omit ? RDX_ALGEBRA_CVARN : RDX_ALGEBRA_CVAR) : (r->omit ? RDX_ALGEBRA_VARN : RDX_ALGEBRA_VAR);
     set(r, algebra, accumulator(r->in, r->out), RDX_MAP_NONE, root ? RDX_FINISH_STD : RDX_FINISH_VAR);
     r->planar = is_complex;
 }
@@ -165,7 +166,7 @@ static void set_extremum(RdxRecipe *r, RdxAlgebra algebra, RdxMap map, RdxFinish
     bool narrow = native == RDX_WORK_F32 || native == RDX_WORK_I32;
     bool plain = rdx_type_is_integral(r->in) && !r->flip && r->in != RDX_TYPE_U64 &&
                  (map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG); /* an integer is its own key */
-    if (narrow && r->count > INT32_MAX) /* an index no longer fits beside the key */
+    if (narrow && r->count > INT32_MAX)                          /* an index no longer fits beside the key */
         algebra = algebra == RDX_ALGEBRA_ARGMAX   ? RDX_ALGEBRA_ARGMAXL
                   : algebra == RDX_ALGEBRA_MAXARG ? RDX_ALGEBRA_MAXARGL
                                                   : algebra;
@@ -301,8 +302,8 @@ static RdxStatus check_options(const RdxProblem *problem, RdxType out)
                 "nan is %d; it is RDX_NAN_PROPAGATE (0) or RDX_NAN_OMIT (1)", problem->nan);
     RDX_REQUIRE(problem->nan == RDX_NAN_PROPAGATE || (op->options & RDX_OPTION_NAN), RDX_ERR_OPTION,
                 "%s has no option nan (nan is %d)", op->name, problem->nan);
-    RDX_REQUIRE(problem->p == 2 || (op->options & RDX_OPTION_P), RDX_ERR_OPTION, "%s has no option p (p is %g)", op->name,
-                problem->p);
+    RDX_REQUIRE(problem->p == 2 || (op->options & RDX_OPTION_P), RDX_ERR_OPTION, "%s has no option p (p is %g)",
+                op->name, problem->p);
     RDX_REQUIRE(!isnan(problem->p), RDX_ERR_OPTION, "p is NaN");
     RDX_REQUIRE(problem->correction == 0 || (op->options & RDX_OPTION_CORRECTION), RDX_ERR_OPTION,
                 "%s has no option correction (correction is %g)", op->name, problem->correction);
@@ -319,11 +320,10 @@ static RdxStatus check_types(const RdxProblem *problem, RdxType in, RdxType out,
     const RdxOpInfo *op = &rdx_ops[problem->op];
     static const char *const accepted[] = {"every dtype", "every dtype but the complex ones", "floating dtypes",
                                            "integers and bool"};
-    RDX_REQUIRE(rdx_op_accepts(problem->op, in), RDX_ERR_UNSUPPORTED, "%s does not take %s input; it takes %s", op->name,
-                rdx_types[in].name, accepted[op->inputs]);
-    RDX_REQUIRE(rdx_op_allows_out(problem->op, in, out), RDX_ERR_UNSUPPORTED,
-                "%s of %s does not give %s; allowed: %s", op->name, rdx_types[in].name, rdx_types[out].name,
-                rdx_op_allowed_words(problem->op, in));
+    RDX_REQUIRE(rdx_op_accepts(problem->op, in), RDX_ERR_UNSUPPORTED, "%s does not take %s input; it takes %s",
+                op->name, rdx_types[in].name, accepted[op->inputs]);
+    RDX_REQUIRE(rdx_op_allows_out(problem->op, in, out), RDX_ERR_UNSUPPORTED, "%s of %s does not give %s; allowed: %s",
+                op->name, rdx_types[in].name, rdx_types[out].name, rdx_op_allowed_words(problem->op, in));
     RDX_REQUIRE(problem->out2 || op->second != RDX_SECOND_SAME, RDX_ERR_NULL, "%s needs a second output; out2 is NULL",
                 op->name);
     RDX_REQUIRE(!problem->out2 || op->second != RDX_SECOND_NONE, RDX_ERR_UNSUPPORTED, "%s has no second output",

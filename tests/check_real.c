@@ -398,59 +398,7 @@ static void check_single_values(void)
     EXPECT(rdx_abs_c128(1.7e308, 1.7e308), inf);
 }
 
-/* ---- The emulated fma ---- */
-
-/* Any bits at all, or few significant bits (which makes ties), at an exponent of choice. */
-static float draw_f32(int exponent)
-{
-    uint64_t random = random_bits();
-    uint32_t keep = (random >> 40) & 1 ? 0x7fffffu : 0x7fffffu & ~(0x7fffffu >> ((random >> 41) % 24));
-    int biased = exponent + 127;
-    if (biased <= 0) /* subnormal, 0 among them */
-        return rdx_f32_of_bits((uint32_t)(random & 0x80000000u) | ((uint32_t)random & keep));
-    return rdx_f32_of_bits((uint32_t)(random & 0x80000000u) | (uint32_t)(biased > 255 ? 255 : biased) << 23 |
-                           ((uint32_t)random & keep));
-}
-
-static void check_fma_emulation(void)
-{
-    static float a[BLOCK], b[BLOCK], c[BLOCK], result[BLOCK];
-    long wrong = 0;
-    random_state = 1;
-    for (long done = 0; done < FMA_TRIPLES; done += BLOCK) {
-        for (int i = 0; i < BLOCK; i++) {
-            int ea = (int)(random_bits() % 256) - 127, eb = (int)(random_bits() % 256) - 127;
-            uint64_t kind = random_bits() % 8;
-            if (kind < 3) /* results about and below the least normal number */
-                eb = -140 + (int)(random_bits() % 20) - ea;
-            else if (kind == 3) /* overflow */
-                eb = 126 + (int)(random_bits() % 4) - ea;
-            a[i] = draw_f32(ea);
-            b[i] = draw_f32(eb < -127 ? -127 : eb);
-            c[i] = draw_f32(ea + eb + (int)(random_bits() % 100) - 50);
-            float product = a[i] * b[i];
-            if (kind == 4) /* all but cancels */
-                c[i] = -product;
-            else if (kind == 5) /* an addend that decides a tie of the product */
-                c[i] = copysignf(0x1p-149f * (float)(random_bits() % 3), c[i]);
-            else if (kind == 6) /* a product far below that decides a tie, or just misses one */
-                a[i] = draw_f32(-60), b[i] = draw_f32(-60), c[i] = draw_f32((int)(random_bits() % 80) - 127);
-            if (random_bits() % 4096 == 0)
-                b[i] = rdx_f32_of_bits(0x7f800000u);
-        }
-        for (int i = 0; i < BLOCK; i++)
-            result[i] = rdx_fma_emulated_f32(a[i], b[i], c[i]);
-        for (int i = 0; i < BLOCK; i++) {
-            float wanted = fmaf(a[i], b[i], c[i]);
-            if (rdx_bits_of_f32(result[i]) != rdx_bits_of_f32(wanted) && !(isnan(result[i]) && isnan(wanted)) &&
-                wrong++ < 5)
-                printf("fma(%a, %a, %a) is emulated as %a, not %a\n", (double)a[i], (double)b[i], (double)c[i],
-                       (double)result[i], (double)wanted);
-        }
-    }
-    printf("%-32s %9ld  wrong of %d\n", "fma_emulated_f32", wrong, FMA_TRIPLES);
-    failures += wrong != 0;
-}
+#include "check_fma.inc"
 
 int main(int argc, char **argv)
 {

@@ -21,7 +21,8 @@ static RdxStatus check_rank(const View *view)
     const RdxTensor *t = view->tensor;
     RDX_REQUIRE(t->ndim >= 0 && t->ndim <= RDX_MAX_RANK, RDX_ERR_RANK, "%s has rank %d; ranks are 0 to %d", view->role,
                 t->ndim, RDX_MAX_RANK);
-    RDX_REQUIRE(t->ndim == 0 || t->shape != NULL, RDX_ERR_NULL, "%s has rank %d but shape is NULL", view->role, t->ndim);
+    RDX_REQUIRE(t->ndim == 0 || t->shape != NULL, RDX_ERR_NULL, "%s has rank %d but shape is NULL", view->role,
+                t->ndim);
     for (int d = 0; d < t->ndim; d++)
         RDX_REQUIRE(t->shape[d] >= 0, RDX_ERR_SHAPE, "%s has extent %lld on axis %d; extents are not negative",
                     view->role, (long long)t->shape[d], d);
@@ -51,8 +52,8 @@ static RdxStatus measure(View *view)
         if (t->shape[d] <= 1 && t->strides)
             stride = 0; /* never walked, so any value is fine */
         bool overflow = __builtin_mul_overflow(stride, (int64_t)view->size, &bytes) ||
-                        __builtin_mul_overflow(bytes, rdx_max(t->shape[d], 1) - 1, &span) ||
-                        span > largest_offset || span < -largest_offset;
+                        __builtin_mul_overflow(bytes, rdx_max(t->shape[d], 1) - 1, &span) || span > largest_offset ||
+                        span < -largest_offset;
         if (!overflow && span >= 0)
             overflow = (high += span) > largest_offset;
         else if (!overflow)

@@ -23,18 +23,19 @@ typedef struct RdxDim {
 typedef struct RdxSpace {
     int keep_rank, reduce_rank, copy_rank;
     bool indexed; /* the logical index is an operand: dims fuse only where its steps fuse too */
-    int64_t keep_count, reduce_count, copy_count;     /* products of extents; 1 for no dims */
-    int64_t in_offset, out_offset, out2_offset;       /* bytes from data to the element at the origin of the walk */
-    int64_t index_offset;                             /* logical index of the element at the origin */
-    int64_t in_low, in_high;                          /* bytes touched relative to data + byte_offset, [low, high): input */
-    int64_t out_low, out_high, out2_low, out2_high;   /* the same for the outputs; low == high: nothing */
-    int in_size, out_size, out2_size;                 /* bytes of one element; out2_size 0: no second output */
+    int64_t keep_count, reduce_count, copy_count; /* products of extents; 1 for no dims */
+    int64_t in_offset, out_offset, out2_offset;   /* bytes from data to the element at the origin of the walk */
+    int64_t index_offset;                         /* logical index of the element at the origin */
+    int64_t in_low, in_high;                      /* bytes touched relative to data + byte_offset, [low, high): input */
+    int64_t out_low, out_high, out2_low, out2_high; /* the same for the outputs; low == high: nothing */
+    int in_size, out_size, out2_size;               /* bytes of one element; out2_size 0: no second output */
     RdxDim keep[RDX_MAX_RANK], reduce[RDX_MAX_RANK], copy[RDX_MAX_RANK]; /* outermost first */
 } RdxSpace;
 
 /* Checks tensors and axes of `problem` (types are already known) and fills an uncollapsed space.
    RDX_ERR_RANK, _AXIS, _SHAPE, _OVERFLOW, _OVERLAP (an output that overlaps itself), _NULL. */
-RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2, bool indexed);
+RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2,
+                          bool indexed);
 
 /* Which axes of problem->in are reduced, checked. RDX_ERR_RANK, _AXIS, _SHAPE, _NULL. */
 RdxStatus rdx_axes_read(const RdxProblem *problem, bool reduced[RDX_MAX_RANK]);

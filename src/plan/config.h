@@ -16,38 +16,38 @@ typedef enum RdxStrategy {
 } RdxStrategy;
 
 typedef struct RdxConfig {
-    int strategy;         /* RdxStrategy */
-    int variant;          /* the strategy's own choice among its forms; 0 is the plain one */
-    int vector_bytes;     /* bytes of one load */
-    int index_bits;       /* 32 where the planner has proved it enough, else 64 */
-    int block_x, block_y; /* CUDA: threads. */
-    int lanes_per_output; /* CUDA: threads that share one output */
+    int strategy;              /* RdxStrategy */
+    int variant;               /* the strategy's own choice among its forms; 0 is the plain one */
+    int vector_bytes;          /* bytes of one load */
+    int index_bits;            /* 32 where the planner has proved it enough, else 64 */
+    int block_x, block_y;      /* CUDA: threads. */
+    int lanes_per_output;      /* CUDA: threads that share one output */
     int64_t outputs_per_block; /* CUDA: outputs of a block. CPU: outputs of one work item */
-    int64_t split;        /* parts the reduced range is cut into, always on aligned chunk runs; 1: not cut */
-    int64_t part_chunks;  /* chunks of a part: a power of two (the last part may have fewer) */
-    int64_t grid;         /* CUDA: blocks. CPU: work items, split included */
-    int threads;          /* CPU: threads that take part */
-    int64_t shared_bytes; /* CUDA: dynamic shared memory of a block */
-    int64_t scratch_bytes; /* CPU: of one thread */
-    int64_t workspace_bytes; /* in all */
-    double bytes;         /* predicted traffic: read + written */
-    double cost_us;       /* predicted time */
+    int64_t split;             /* parts the reduced range is cut into, always on aligned chunk runs; 1: not cut */
+    int64_t part_chunks;       /* chunks of a part: a power of two (the last part may have fewer) */
+    int64_t grid;              /* CUDA: blocks. CPU: work items, split included */
+    int threads;               /* CPU: threads that take part */
+    int64_t shared_bytes;      /* CUDA: dynamic shared memory of a block */
+    int64_t scratch_bytes;     /* CPU: of one thread */
+    int64_t workspace_bytes;   /* in all */
+    double bytes;              /* predicted traffic: read + written */
+    double cost_us;            /* predicted time */
 
     /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices; blocks stride over them (grid < items:
        the grid is persistent and loads the next item before it folds the present one). */
-    int loads;            /* loads of vector_bytes that a thread has in flight */
-    int stages;           /* tiles in flight in shared memory; 0: loads go straight to registers */
-    int residues;         /* blocks that share one chunk, by lane j mod residues: a power of two; 1: not shared */
-    int registers;        /* of a thread: what the kernel has to fit into */
-    int resident;         /* blocks that one multiprocessor holds at once */
-    int finishing;        /* RdxFinishing: who joins the parts of an output */
-    int64_t slices;       /* parts that the copies of a group are cut into; their blocks repeat the reduction */
-    int64_t tile_bytes;   /* shared memory of one stage */
-    int64_t groups;       /* output groups; one counter each where the last block finishes */
-    int64_t items;        /* work items */
-    int64_t finish_grid;  /* blocks of the finishing launch; 0: there is none */
-    double flight_bytes;  /* bytes in flight on a multiprocessor, all its resident blocks together */
-    double waves;         /* items over the blocks that the chip holds at once */
+    int loads;           /* loads of vector_bytes that a thread has in flight */
+    int stages;          /* tiles in flight in shared memory; 0: loads go straight to registers */
+    int residues;        /* blocks that share one chunk, by lane j mod residues: a power of two; 1: not shared */
+    int registers;       /* of a thread: what the kernel has to fit into */
+    int resident;        /* blocks that one multiprocessor holds at once */
+    int finishing;       /* RdxFinishing: who joins the parts of an output */
+    int64_t slices;      /* parts that the copies of a group are cut into; their blocks repeat the reduction */
+    int64_t tile_bytes;  /* shared memory of one stage */
+    int64_t groups;      /* output groups; one counter each where the last block finishes */
+    int64_t items;       /* work items */
+    int64_t finish_grid; /* blocks of the finishing launch; 0: there is none */
+    double flight_bytes; /* bytes in flight on a multiprocessor, all its resident blocks together */
+    double waves;        /* items over the blocks that the chip holds at once */
 } RdxConfig;
 
 typedef enum RdxFinishing {

@@ -41,8 +41,7 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     config->scratch_bytes = scratch.bytes;
     config->workspace_bytes = scratch.bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * scratch.bytes;
     if (config->split > 1)
-        config->workspace_bytes +=
-            config->grid * rdx_scratch_strip_bytes(situation->recipe, config->outputs_per_block);
+        config->workspace_bytes += config->grid * rdx_scratch_strip_bytes(situation->recipe, config->outputs_per_block);
     config->index_bits = 64;
     config->block_x = config->block_y = config->lanes_per_output = 1;
 }

@@ -57,7 +57,8 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
     int64_t n = rdx_max(space->reduce_count, 1), lanes = recipe->lanes;
     int64_t chunk = rdx_min(n, rdx_recipe_chunk(recipe)), outputs = config->outputs_per_block;
     int64_t chunks = rdx_min(config->part_chunks, rdx_div_up(n, rdx_recipe_chunk(recipe)));
-    int64_t levels = rdx_scratch_levels(chunks), part_levels = config->split > 1 ? rdx_scratch_levels(config->split) : 0;
+    int64_t levels = rdx_scratch_levels(chunks),
+            part_levels = config->split > 1 ? rdx_scratch_levels(config->split) : 0;
     RdxScratchNeeds needs = {.columns = outputs, .nodes = outputs};
     switch (config->strategy) {
     case RDX_STRATEGY_CPU_SHORT_ROWS:

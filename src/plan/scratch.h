@@ -16,8 +16,8 @@ typedef struct RdxScratch {
     int64_t fold;    /* strip that folds write to: lanes * columns nodes (rows), or one block of outputs (columns) */
     int64_t spare;   /* strips of partial results, one per level of the tree */
     int64_t spare_bytes, spare_values; /* of one of them */
-    int64_t nodes;   /* strip of finished nodes of a block */
-    int64_t bytes;   /* in all */
+    int64_t nodes;                     /* strip of finished nodes of a block */
+    int64_t bytes;                     /* in all */
 } RdxScratch;
 
 /* What a strategy asks for, in elements and levels. */

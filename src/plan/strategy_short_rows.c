@@ -35,8 +35,9 @@ void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *con
     const RdxSpace *space = situation->space;
     int64_t n = space->reduce_count, present = rdx_min(n, situation->recipe->lanes);
     config->variant = can_halve(situation);
-    int64_t rows = config->variant ? NODE_BYTES / (present * rdx_recipe_state_bytes(situation->recipe))
-                                   : rdx_min(512, 65536 / (n * space->in_size)); /* lanes: enough for a vector loop to pay */
+    int64_t rows = config->variant
+                       ? NODE_BYTES / (present * rdx_recipe_state_bytes(situation->recipe))
+                       : rdx_min(512, 65536 / (n * space->in_size)); /* lanes: enough for a vector loop to pay */
     config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 4)));
     rdx_cpu_partition(situation, config, false);
 }

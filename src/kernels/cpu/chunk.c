@@ -30,7 +30,8 @@ static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width, bool mo
     bool mapped = recipe->map != RDX_MAP_NONE;
     int64_t plane_elements = RDX_LINES * worker->plan->tile;
     int64_t from_plane = plane_elements * converted_size(recipe), to_plane = plane_elements * mapped_size(recipe);
-    unsigned char *converted = worker->scratch + worker->plan->convert, *mapped_to = worker->scratch + worker->plan->map;
+    unsigned char *converted = worker->scratch + worker->plan->convert,
+                  *mapped_to = worker->scratch + worker->plan->map;
     bool together = true; /* lines that follow each other in memory are one long line */
     for (int k = 1; k < fold->lines; k++)
         together = together && fold->line[k] == fold->line[k - 1] + width * in_size;
@@ -95,7 +96,8 @@ RdxStrip rdx_worker_spare(const RdxWorker *worker, int level)
 {
     RdxStrip strip;
     int64_t values = worker->plan->spare_values;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->spare + level * worker->plan->spare_bytes, worker->recipe, values);
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->spare + level * worker->plan->spare_bytes, worker->recipe,
+                  values);
     return strip;
 }
 
@@ -128,8 +130,8 @@ void rdx_chunk_offsets(RdxWorker *worker, int64_t columns)
 }
 
 /* Folds lanes [from, to) of a chunk, `lines` elements each. Lines are handed over by ascending logical index. */
-static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, int64_t from, int64_t to, int64_t columns,
-                       int64_t first_index, RdxStrip lanes_strip)
+static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, int64_t from, int64_t to,
+                       int64_t columns, int64_t first_index, RdxStrip lanes_strip)
 {
     const RdxRecipe *recipe = worker->recipe;
     if (lines == 0 || from == to)
@@ -145,7 +147,8 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
         index[place] = first_index + k * step;
     }
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
-    rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index, recipe->indexed ? offset + from * columns : NULL,
+    rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index,
+                   recipe->indexed ? offset + from * columns : NULL,
                    rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit));
 }
 

@@ -54,7 +54,8 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
     for (int k = 0; k < lines; k++) {
         int64_t i = lane + k * lanes, e = strip->chunk_first + i;
         bool table = space->reduce_rank > 1;
-        int64_t in = space->reduce_rank ? space->reduce[0].in : 0, step = space->reduce_rank ? space->reduce[0].index : 0;
+        int64_t in = space->reduce_rank ? space->reduce[0].in : 0,
+                step = space->reduce_rank ? space->reduce[0].index : 0;
         line[k] = strip->block->in + (table ? offset[i] : e * in);
         index[k] = space->index_offset + (table ? offset[strip->n + i] : e * step);
     }
@@ -115,8 +116,8 @@ static void line_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip no
     const RdxBlock *block = tree->context;
     const RdxSpace *space = worker->space;
     int64_t e = chunk * tree->span, step = space->reduce_rank ? space->reduce[0].index : 0;
-    rdx_chunk_fold(worker, block->in + e * block->outputs * space->in_size, rdx_chunk_elements(worker->recipe, chunk, 1),
-                   block->outputs, space->index_offset + e * step, nodes);
+    rdx_chunk_fold(worker, block->in + e * block->outputs * space->in_size,
+                   rdx_chunk_elements(worker->recipe, chunk, 1), block->outputs, space->index_offset + e * step, nodes);
 }
 
 void rdx_cpu_columns(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)

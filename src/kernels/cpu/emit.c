@@ -14,7 +14,8 @@ typedef struct Target {
 } Target;
 
 /* Copies `count` finished elements to the block's places, once for every copy dim position. */
-static void spread(const RdxWorker *worker, const Target *target, const unsigned char *elements, int64_t count, bool second)
+static void spread(const RdxWorker *worker, const Target *target, const unsigned char *elements, int64_t count,
+                   bool second)
 {
     const RdxSpace *space = worker->space;
     int size = rdx_types[target->type].size;
@@ -61,7 +62,8 @@ static void spread_with_old(const RdxWorker *worker, const Target *target, const
             previous = converted;
         }
         memcpy(scaled, result, (size_t)(values * work));
-        worker->code->isa->scale((RdxWork)worker->recipe->result, scaled, previous, values, worker->alpha, worker->beta);
+        worker->code->isa->scale((RdxWork)worker->recipe->result, scaled, previous, values, worker->alpha,
+                                 worker->beta);
         target->store(elements, scaled, count);
         worker->code->isa->scatter(to, target->step, elements, count, size);
     }
@@ -83,7 +85,8 @@ void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned
         } else {
             if (worker->alpha != 1)
                 worker->code->isa->scale((RdxWork)recipe->result, result, NULL,
-                                         rdx_type_is_complex((RdxType)recipe->out) ? 2 * count : count, worker->alpha, 0);
+                                         rdx_type_is_complex((RdxType)recipe->out) ? 2 * count : count, worker->alpha,
+                                         0);
             first.store(elements, result, count);
             spread(worker, &first, elements, count, false);
         }

@@ -23,12 +23,12 @@ typedef struct RdxStrip {
 enum { RDX_LINES = 16 };
 
 typedef struct RdxFold {
-    int lines;                       /* 1 .. 16: elements of every lane */
+    int lines;                            /* 1 .. 16: elements of every lane */
     const unsigned char *line[RDX_LINES]; /* width values of the working type each */
-    int64_t stride;                  /* bytes from one line to the next, 0 where they do not lie at one distance */
-    int64_t plane;                   /* bytes from the first plane to the second */
+    int64_t stride;                       /* bytes from one line to the next, 0 where they do not lie at one distance */
+    int64_t plane;                        /* bytes from the first plane to the second */
     int64_t width;
-    RdxStrip nodes;                  /* where the sealed nodes go */
+    RdxStrip nodes; /* where the sealed nodes go */
     /* Indexed algebras: the logical index of (line, w) is index[line] + (offset ? offset[w] : 0); index ascends. */
     int64_t index[RDX_LINES];
     const int64_t *offset;
@@ -59,10 +59,10 @@ typedef void (*RdxStore)(void *dst, const void *src, int64_t n);
 
 typedef struct RdxIsa {
     const char *name;
-    const RdxAlgebraCode (*algebra)[RDX_WORK_COUNT];  /* by RdxAlgebra */
-    const RdxConvert (*convert)[RDX_WORK_COUNT];      /* by RdxType; NULL: the element is of the working type */
+    const RdxAlgebraCode (*algebra)[RDX_WORK_COUNT]; /* by RdxAlgebra */
+    const RdxConvert (*convert)[RDX_WORK_COUNT];     /* by RdxType; NULL: the element is of the working type */
     const RdxConvert (*convert_planar)[RDX_WORK_COUNT];
-    const RdxStore (*store)[RDX_TYPE_COUNT];          /* by RdxWork of the result */
+    const RdxStore (*store)[RDX_TYPE_COUNT]; /* by RdxWork of the result */
     RdxMapCode map;
     RdxFinishCode finish;
     /* result = alpha * result + beta * old over n values; old NULL where beta is 0. */

@@ -97,17 +97,14 @@ PLANES(c128, f64, double, double)
 #define TO(FROM, from, TO_WORK, to) [RDX_TYPE_##FROM][RDX_WORK_##TO_WORK] = NAME(from, to)
 
 const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT] = {
-    TO(F16, f16, F32, f32),       TO(BF16, bf16, F32, f32),     TO(F8E4M3, f8e4m3, F32, f32),
-    TO(F8E5M2, f8e5m2, F32, f32), TO(F16, f16, F64, f64),       TO(BF16, bf16, F64, f64),
-    TO(F8E4M3, f8e4m3, F64, f64), TO(F8E5M2, f8e5m2, F64, f64), TO(F32, f32, F64, f64),
-    TO(BOOL, bool, F64, f64),     TO(I8, i8, F64, f64),         TO(I16, i16, F64, f64),
-    TO(I32, i32, F64, f64),       TO(I64, i64, F64, f64),       TO(U8, u8, F64, f64),
-    TO(U16, u16, F64, f64),       TO(U32, u32, F64, f64),       TO(U64, u64, F64, f64),
-    TO(BOOL, bool, I32, i32),     TO(I8, i8, I32, i32),         TO(I16, i16, I32, i32),
-    TO(U8, u8, I32, i32),         TO(U16, u16, I32, i32),       TO(BOOL, bool, I64, i64),
-    TO(I8, i8, I64, i64),         TO(I16, i16, I64, i64),       TO(I32, i32, I64, i64),
-    TO(U8, u8, I64, i64),         TO(U16, u16, I64, i64),       TO(U32, u32, I64, i64),
-    TO(C64, c64, F64, f64),       TO(BOOL, bool, U8, u8),
+    TO(F16, f16, F32, f32), TO(BF16, bf16, F32, f32), TO(F8E4M3, f8e4m3, F32, f32), TO(F8E5M2, f8e5m2, F32, f32),
+    TO(F16, f16, F64, f64), TO(BF16, bf16, F64, f64), TO(F8E4M3, f8e4m3, F64, f64), TO(F8E5M2, f8e5m2, F64, f64),
+    TO(F32, f32, F64, f64), TO(BOOL, bool, F64, f64), TO(I8, i8, F64, f64),         TO(I16, i16, F64, f64),
+    TO(I32, i32, F64, f64), TO(I64, i64, F64, f64),   TO(U8, u8, F64, f64),         TO(U16, u16, F64, f64),
+    TO(U32, u32, F64, f64), TO(U64, u64, F64, f64),   TO(BOOL, bool, I32, i32),     TO(I8, i8, I32, i32),
+    TO(I16, i16, I32, i32), TO(U8, u8, I32, i32),     TO(U16, u16, I32, i32),       TO(BOOL, bool, I64, i64),
+    TO(I8, i8, I64, i64),   TO(I16, i16, I64, i64),   TO(I32, i32, I64, i64),       TO(U8, u8, I64, i64),
+    TO(U16, u16, I64, i64), TO(U32, u32, I64, i64),   TO(C64, c64, F64, f64),       TO(BOOL, bool, U8, u8),
 };
 
 const RdxConvert RDX_LEVEL(convert_planar)[RDX_TYPE_COUNT][RDX_WORK_COUNT] = {

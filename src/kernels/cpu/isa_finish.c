@@ -130,7 +130,8 @@ static void finish_index(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int
     int index_part = recipe->parts - 1, key_part = index_part - 1;
     bool narrow_key = recipe->work == RDX_WORK_I32, narrow_index = narrow_key && !is_long;
     for (int64_t i = 0; i < n; i++) {
-        bool bottom = narrow_key ? part_i32(&nodes, key_part)[i] == INT32_MIN : part_i64(&nodes, key_part)[i] == INT64_MIN;
+        bool bottom =
+            narrow_key ? part_i32(&nodes, key_part)[i] == INT32_MIN : part_i64(&nodes, key_part)[i] == INT64_MIN;
         int64_t index = narrow_index ? part_i32(&nodes, index_part)[i] : part_i64(&nodes, index_part)[i];
         result[i] = recipe->omit && bottom ? -1 : index;
     }
@@ -272,15 +273,7 @@ PAIRS(f64, c128, f64)
         FROM(WORK, work, C64, c64), FROM(WORK, work, C128, c128)
 
 const RdxStore RDX_LEVEL(store)[RDX_WORK_COUNT][RDX_TYPE_COUNT] = {
-    FROM_REAL(F32, f32),
-    FROM_REAL(F64, f64),
-    FROM(I64, i64, BOOL, bool),
-    FROM(I64, i64, I8, i8),
-    FROM(I64, i64, I16, i16),
-    FROM(I64, i64, I32, i32),
-    FROM(I64, i64, I64, i64),
-    FROM(I64, i64, U8, u8),
-    FROM(I64, i64, U16, u16),
-    FROM(I64, i64, U32, u32),
-    FROM(I64, i64, U64, u64),
+    FROM_REAL(F32, f32),      FROM_REAL(F64, f64),      FROM(I64, i64, BOOL, bool), FROM(I64, i64, I8, i8),
+    FROM(I64, i64, I16, i16), FROM(I64, i64, I32, i32), FROM(I64, i64, I64, i64),   FROM(I64, i64, U8, u8),
+    FROM(I64, i64, U16, u16), FROM(I64, i64, U32, u32), FROM(I64, i64, U64, u64),
 };

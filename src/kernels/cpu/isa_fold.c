@@ -64,7 +64,9 @@
 #undef RDX_SUFFIX
 
 #define CODE(algebra, suffix)                                                                                          \
-    {algebra##_fold_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix, algebra##_halve_rows_##suffix}
+    {                                                                                                                  \
+        algebra##_fold_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix, algebra##_halve_rows_##suffix      \
+    }
 #define REALS(ALGEBRA, algebra)                                                                                        \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \

@@ -39,7 +39,7 @@
         const T *x = src;                                                                                              \
         T *y = dst, *second = (T *)(void *)((unsigned char *)dst + dst_plane);                                         \
         const T turn = TURN, flip = recipe->flip ? (T)-1 : 0;                                                          \
-        uint8_t *truth = dst;                                                                                           \
+        uint8_t *truth = dst;                                                                                          \
         switch ((RdxMap)recipe->map) {                                                                                 \
         case RDX_MAP_KEY:                                                                                              \
         case RDX_MAP_KEY_ARG:                                                                                          \

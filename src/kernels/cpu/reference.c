@@ -26,7 +26,8 @@ static void join(const RdxWorker *worker, Node *a, const Node *b)
     Node right = *b;
     if (right.elements == 0)
         return;
-    worker->code->algebra->join(strip_of(a), strip_of(a), strip_of(&right), worker->recipe->unit, a->elements, b->elements);
+    worker->code->algebra->join(strip_of(a), strip_of(a), strip_of(&right), worker->recipe->unit, a->elements,
+                                b->elements);
     a->elements += b->elements;
 }
 

@@ -68,7 +68,8 @@ static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e
         line[k] = in + walk.in;
         rdx_walk_advance(&walk, lanes);
     }
-    for (int k = 0; k < lines; k++) { /* the next chunk; past the last one the walk is back at the first, which does no harm */
+    for (int k = 0; k < lines;
+         k++) { /* the next chunk; past the last one the walk is back at the first, which does no harm */
         rdx_prefetch(in + walk.in, line_bytes);
         rdx_walk_advance(&walk, lanes);
     }

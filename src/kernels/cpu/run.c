@@ -16,7 +16,7 @@ typedef struct Run {
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
     const RdxScratch *plan;
-    bool joining;                   /* the second pass: parts -> outputs */
+    bool joining; /* the second pass: parts -> outputs */
 } Run;
 
 typedef struct Place {
@@ -148,12 +148,14 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
     int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code};
     run.plan = &run.code->scratch;
-    run.blocks = run.blocks_per_run = extent == config->outputs_per_block ? 1 : rdx_div_up(extent, config->outputs_per_block);
+    run.blocks = run.blocks_per_run =
+        extent == config->outputs_per_block ? 1 : rdx_div_up(extent, config->outputs_per_block);
     if (space->keep_rank > 1)
         run.blocks *= space->keep_count / extent;
     if (config->split > 1) {
         run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
-        run.partials = launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
+        run.partials =
+            launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
     }
     rdx_pool_run(config->threads, thread_body, &run);
     if (config->split > 1) {
