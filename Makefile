@@ -80,7 +80,7 @@ AFTER = $(CFLAGS) $(SANITIZE_FLAGS) $(SEMANTICS) -MMD -MP
 SRC_FLAGS = $(COMMON) $(OPTIMISE) -fPIC -fvisibility=hidden $(AFTER)
 # gcc would turn the copy of 16 line pointers into "rep movsq", which took a quarter of a fold of 8 KiB.
 NO_REP := $(shell $(CC) -Werror -fno-tree-loop-distribute-patterns -E -x c /dev/null >/dev/null 2>&1 && echo -fno-tree-loop-distribute-patterns)
-ISA_FLAGS = $(COMMON) $(ISA_OPTIMISE) $(NO_REP) -fPIC -fvisibility=hidden $(AFTER)
+ISA_FLAGS = $(COMMON) $(ISA_OPTIMISE) -g1 $(NO_REP) -fPIC -fvisibility=hidden $(AFTER)
 TOOL_FLAGS = $(COMMON) $(OPTIMISE) -DRDX_VERSION_TEXT='"$(VERSION)"' $(AFTER)
 TEST_FLAGS = $(COMMON) $(OPTIMISE) -Itools -Itests -I$(OBJ) $(CHECK_CFLAGS) $(AFTER)
 LIBS := -lm -pthread -ldl
@@ -111,7 +111,7 @@ COMMAND := $(BUILD)/redax
 TOOLKIT := $(OBJ)/toolkit.a
 CHECK_ALL := $(BUILD)/check_all
 
-all: $(STATIC) $(SHARED) $(if $(wildcard tools/redax.c),$(COMMAND)) ## build the libraries and the command (the default)
+all: $(STATIC) $(SHARED) $(COMMAND) ## build the libraries and the command (the default)
 
 lib: $(STATIC) $(SHARED) ## build the libraries alone; they need nothing beyond libc
 
@@ -213,7 +213,7 @@ FUZZ_BUILD := CC=clang SANITIZE=fuzzer-no-link,address,undefined BUILD=build-fuz
 fuzzers: ## build the libFuzzer targets tests/fuzz_*.c (clang) as build-fuzz/fuzz_*
 	$(again) $(FUZZ_BUILD) $(patsubst tests/%.c,build-fuzz/%,$(wildcard tests/fuzz_*.c))
 
-check-real: setup ## measure exp, log and their kin against MPFR; needs libmpfr-dev
+check-real: ## measure exp, log and their kin against MPFR; needs libmpfr-dev
 	$(again) $(BUILD)/check_real
 	$(BUILD)/check_real
 

@@ -45,24 +45,24 @@ END_TEST
 
 /* Many small jobs in a row: results of job k must be there before job k + 1 begins. */
 typedef struct Chain {
-    int64_t value[PARTS];
+    uint64_t value[PARTS];
 } Chain;
 
 static void step(void *context, int part)
 {
     Chain *chain = context;
-    chain->value[part] = chain->value[part] * 3 + part;
+    chain->value[part] = chain->value[part] * 3 + (uint64_t)part;
 }
 
 START_TEST(jobs_in_a_row)
 {
     static Chain chain;
-    int64_t wanted[PARTS] = {0};
+    uint64_t wanted[PARTS] = {0};
     for (int job = 0; job < 20000; job++) {
         int parts = 2 + job % 3;
         rdx_pool_run(parts, step, &chain);
         for (int i = 0; i < parts; i++)
-            wanted[i] = wanted[i] * 3 + i;
+            wanted[i] = wanted[i] * 3 + (uint64_t)i;
         DEMAND(memcmp(wanted, chain.value, sizeof wanted) == 0, "after job %d", job);
         if (job % 500 == 499)
             usleep(200); /* let the workers fall asleep */

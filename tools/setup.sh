@@ -34,6 +34,7 @@ if [ "${1:-}" = ci ]; then
     want gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
     want libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
     want qemu-user has qemu-aarch64
+    want libmpfr-dev header mpfr.h
 fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
