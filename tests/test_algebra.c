@@ -45,7 +45,7 @@ static void fill(Nodes *nodes, const RdxRecipe *recipe, uint64_t seed)
     }
 }
 
-/* The spread of values is no square, but a square is what Q is: not negative. */
+/* What folds never leave: a negative Q or sum of exponentials, values without a count. */
 static void mend(Nodes *nodes, const RdxRecipe *recipe)
 {
     bool is_spread = recipe->algebra == RDX_ALGEBRA_VAR || recipe->algebra == RDX_ALGEBRA_CVAR ||
@@ -54,6 +54,14 @@ static void mend(Nodes *nodes, const RdxRecipe *recipe)
     int part = recipe->work_parts - 1, size = rdx_work_size((RdxWork)recipe->work);
     for (int i = 0; is_spread && i < WIDTH; i++)
         nodes->strip.part[part][i * size + size - 1] &= 0x7f;
+    bool counts = recipe->algebra == RDX_ALGEBRA_VARN || recipe->algebra == RDX_ALGEBRA_CVARN ||
+                  recipe->algebra == RDX_ALGEBRA_CPRODN; /* a state of no elements holds nothing else */
+    for (int i = 0; counts && i < WIDTH; i++) {
+        int64_t n;
+        memcpy(&n, nodes->strip.part[recipe->work_parts] + i * 8, sizeof n);
+        for (int k = 0; n == 0 && k < recipe->work_parts; k++)
+            memset(nodes->strip.part[k] + i * size, 0, (size_t)size);
+    }
 }
 
 static bool same(const Nodes *a, const Nodes *b, const RdxRecipe *recipe)

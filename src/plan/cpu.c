@@ -46,6 +46,14 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     config->block_x = config->block_y = config->lanes_per_output = 1;
 }
 
+void rdx_cpu_configure_single(const RdxSituation *situation, RdxConfig *config)
+{
+    const RdxSpace *space = situation->space;
+    int64_t share = space->keep_count / (8 * (int64_t)situation->device->units);
+    config->outputs_per_block = rdx_max(1, rdx_min(rdx_min(rdx_cpu_inner_extent(space), 64), share));
+    rdx_cpu_partition(situation, config, true);
+}
+
 double rdx_cpu_element_ns(const RdxRecipe *recipe)
 {
     int work = rdx_work_size((RdxWork)recipe->work);

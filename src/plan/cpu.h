@@ -12,6 +12,9 @@ extern int64_t rdx_cpu_thread_bytes;
    can_split: whether the strategy takes a part of the reduced range. */
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split);
 
+/* Blocks that only batch the stores of outputs taken one by one, then the partition: small enough for every thread to get several. */
+void rdx_cpu_configure_single(const RdxSituation *situation, RdxConfig *config);
+
 /* Predicted microseconds: `core_ns` is what one core would need with everything in its caches; sets config->bytes. */
 double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double core_ns);
 

@@ -12,11 +12,7 @@ const char *rdx_plan_rows_applicable(const RdxSituation *situation)
 
 void rdx_plan_rows_configure(const RdxSituation *situation, RdxConfig *config)
 {
-    const RdxSpace *space = situation->space;
-    /* Blocks only batch the stores: small enough that every thread gets several. */
-    int64_t share = space->keep_count / (8 * (int64_t)situation->device->units);
-    config->outputs_per_block = rdx_max(1, rdx_min(rdx_min(rdx_cpu_inner_extent(space), 64), share));
-    rdx_cpu_partition(situation, config, true);
+    rdx_cpu_configure_single(situation, config);
 }
 
 double rdx_plan_rows_cost(const RdxSituation *situation, RdxConfig *config)
