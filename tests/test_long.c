@@ -10,7 +10,8 @@ static const int64_t count = ((int64_t)1 << 31) + 3;
 /* Zeros, but for a 1 in the last place. */
 static signed char *long_input(void)
 {
-    signed char *data = mmap(NULL, (size_t)count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    signed char *data =
+        mmap(NULL, (size_t)count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(data, MAP_FAILED);
     data[count - 1] = 1;
     return data;
