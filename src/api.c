@@ -15,7 +15,7 @@
 
 enum { DEVICE_CPU = 1, DEVICE_CUDA = 2, DEVICE_CUDA_HOST = 3, DEVICE_CUDA_MANAGED = 13 }; /* DLPack */
 
-static atomic_int threads_wanted;
+static atomic_int threads_wanted, processors; /* 0: not set, not yet counted */
 
 int rdx_version(void)
 {
@@ -39,7 +39,13 @@ void rdx_set_threads(int threads)
 int rdx_threads(void)
 {
     int threads = atomic_load_explicit(&threads_wanted, memory_order_relaxed);
-    return threads > 0 ? threads : rdx_pool_processors();
+    if (threads == 0)
+        threads = atomic_load_explicit(&processors, memory_order_relaxed);
+    if (threads == 0) { /* a system call: counted once */
+        threads = rdx_pool_processors();
+        atomic_store_explicit(&processors, threads, memory_order_relaxed);
+    }
+    return threads;
 }
 
 /* ---- Reading a problem ---- */

@@ -75,7 +75,8 @@ def ops():
     for _, name, number, inputs, default, allowed, second, empty, options in rows_of("ops.def", 9):
         nothing = "error" if empty == "ERROR" else NOTHING[name]
         words = ", ".join(OPTIONS[option.strip()] for option in options.split("|"))
-        rows.append([f"`{name}`", number, INPUTS[inputs], DEFAULT[default], ALLOWED[allowed], SECOND[second], nothing, words])
+        given = DEFAULT[default].replace("ints, bool → `f64`; ", "") if inputs == "FLOATS" else DEFAULT[default]
+        rows.append([f"`{name}`", number, INPUTS[inputs], given, ALLOWED[allowed], SECOND[second], nothing, words])
     return table(["op", "no.", "input", "default output", "outputs allowed", "second output", "of nothing", "options"], rows)
 
 
