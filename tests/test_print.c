@@ -108,6 +108,33 @@ static void check_dims(const cJSON *json, const char *key, const RdxDim *dims, i
     }
 }
 
+/* JSON leaves no number out, not even one that says nothing. */
+static void check_cuda_numbers(const cJSON *item, const RdxConfig *c)
+{
+#define SAME(name)                                                                                                     \
+    ck_assert_msg(number(item, #name) == (double)c->name, #name " is %g, not %g", number(item, #name), (double)c->name)
+    SAME(grid);
+    SAME(block_x);
+    SAME(block_y);
+    SAME(vector_bytes);
+    SAME(loads);
+    SAME(stages);
+    SAME(tile_bytes);
+    SAME(lanes_per_output);
+    SAME(outputs_per_block);
+    SAME(part_chunks);
+    SAME(residues);
+    SAME(slices);
+    SAME(groups);
+    SAME(items);
+    SAME(finish_grid);
+    SAME(registers);
+    SAME(resident);
+    SAME(shared_bytes);
+    SAME(index_bits);
+#undef SAME
+}
+
 static void check_json(Printed *r)
 {
     const RdxSpace *space = &r->p.space;
@@ -135,6 +162,8 @@ static void check_json(Printed *r)
         ck_assert(fabs(number(item, "bytes") - candidate->config.bytes) <= 0.5 + 1e-9 * candidate->config.bytes);
         ck_assert(number(item, "split") == (double)candidate->config.split);
         ck_assert(number(item, "workspace_bytes") == (double)candidate->config.workspace_bytes);
+        if (rdx_strategies[candidate->config.strategy].cuda)
+            check_cuda_numbers(item, &candidate->config);
         ck_assert(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "chosen")) == (i == r->chosen));
     }
     ck_assert_str_eq(string(json, "choice"), rdx_strategies[r->candidates[r->chosen].config.strategy].name);
