@@ -98,7 +98,8 @@ static bool make_key(Key *key, const RdxProblem *problem)
         mask = in->ndim ? UINT64_MAX >> (64 - in->ndim) : 0;
     else if (problem->naxes < 0)
         return false;
-    bool plain = problem->alpha == 1 && problem->beta == 0;
+    bool plain =
+        problem->alpha == 1 && problem->beta == 0; /* scaling an integer output is refused when a plan is made */
     int threads = problem->threads ? problem->threads : rdx_threads();
     key->words = 0;
     add(key, (uint64_t)(uint32_t)problem->op | (uint64_t)(uint32_t)problem->nan << 32);

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+_Static_assert((int)RDX_FUZZ_OPS == (int)RDX_OP_COUNT && (int)RDX_DATA_TYPES == (int)RDX_TYPE_COUNT,
+               "grow the fuzzer's tables with ops.def");
+_Static_assert((int)RDX_FUZZ_STRATEGIES >= (int)RDX_STRATEGY_COUNT, "grow the fuzzer's tables with strategies.def");
+
 static const char *const layouts[RDX_FUZZ_LAYOUTS] = {
     "row-major", "permuted", "stepped", "flipped",  "stride 0",       "offset",       "empty",
     "rank 0",    "rank > 8", "no axes", "keepdims", "output strides", "alpha or beta"};
