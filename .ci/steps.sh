@@ -48,7 +48,7 @@ nehalem() {
 
 sanitized() {
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-    export RDX_FUZZ_CASES=2000
+    export RDX_FUZZ_CASES=2000 CK_TIMEOUT_MULTIPLIER=4
     make -j2 "SANITIZE=$1" all tests
     make "SANITIZE=$1" test
 }

@@ -131,6 +131,8 @@ START_TEST(after_fork)
     static Tally tally;
     rdx_pool_run(4, mark, &tally);
     for (int i = 0; i < 5; i++) {
+        usleep(
+            20000); /* a thread that is just starting may hold a lock of a sanitizer's run-time, which the child would inherit */
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {

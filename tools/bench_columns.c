@@ -18,7 +18,7 @@
 
 typedef float Floats __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(64)));
-typedef int32_t Ints __attribute__((vector_size(64)));
+typedef uint32_t Ints __attribute__((vector_size(64)));
 typedef uint32_t Words __attribute__((vector_size(64)));
 typedef int16_t Shorts __attribute__((vector_size(64)));
 typedef uint16_t Halves __attribute__((vector_size(32)));
