@@ -227,6 +227,7 @@ static void *churn(void *unused)
     return failed ? &churning : NULL;
 }
 
+#ifndef __SANITIZE_THREAD__ /* which does not follow threads that a forked child starts */
 START_TEST(forks)
 {
     pthread_t thread;
@@ -240,6 +241,7 @@ START_TEST(forks)
     atomic_store(&churning, true);
     ck_assert_int_eq(pthread_create(&thread, NULL, churn, NULL), 0);
     for (int i = 0; i < 25; i++) { /* while another thread is somewhere inside the library */
+        usleep(20000);             /* a thread that is just starting may hold a lock of a sanitizer's run-time */
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0)
@@ -259,6 +261,7 @@ START_TEST(forks)
     rdx_case_release(&task);
 }
 END_TEST
+#endif
 
 /* ---- The log ---- */
 
@@ -356,7 +359,9 @@ Suite *test_api_state_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, shared_plans);
     tcase_add_test(tests, modes);
+#ifndef __SANITIZE_THREAD__
     tcase_add_test(tests, forks);
+#endif
     tcase_add_test(tests, logs);
     tcase_add_test(tests, thread_settings);
     suite_add_tcase(suite, tests);
