@@ -114,8 +114,8 @@ static void check_invariants(const RdxSpace *space, const char *line)
         DEMAND(dim->extent > 1 && dim->in >= 0, "%s: reduced extent %lld step %lld", line, (long long)dim->extent,
                (long long)dim->in);
         if (i > 0) {
-            DEMAND(dim[-1].in > dim->in || (dim[-1].in == dim->in && dim[-1].extent >= dim->extent),
-                   "%s: reduced dims out of order", line);
+            bool tie = space->indexed ? llabs(dim[-1].index) > llabs(dim->index) : dim[-1].extent >= dim->extent;
+            DEMAND(dim[-1].in > dim->in || (dim[-1].in == dim->in && tie), "%s: reduced dims out of order", line);
             DEMAND(!can_fuse(space, dim - 1, dim, true), "%s: reduced dims %d and %d fuse", line, i - 1, i);
         }
     }
@@ -227,6 +227,8 @@ START_TEST(examples)
         {"sum:f32:4x5x6@1x4x20", false, 0, 1, 0, {0, 0}, {120, 4}},
         {"argmax:f32:4x5x6@1x4x20", true, 0, 3, 0, {0, 0}, {6, 80}},
         {"argmax:f32:4x5x6", true, 0, 1, 0, {0, 0}, {120, 4}},
+        {"argmax:f32:34x31x10x33@34x0x0x0", true, 0, 2, 0, {0, 0}, {34, 136}},
+        {"argmax:f32:2x4x8@16x16x2", true, 0, 2, 0, {0, 0}, {2, 64}},
         {"sum:f32:7@-1+6", false, 0, 1, 0, {0, 0}, {7, 4}},
         {"argmax:f32:7@-1+6", true, 0, 1, 0, {0, 0}, {7, 4}},
         {"sum:f32:3x8@0x1/1", false, 0, 1, 1, {0, 0}, {8, 4}},

@@ -17,22 +17,25 @@ static void turn_round(RdxSpace *space, RdxDim *dim)
     dim->index = -dim->index;
 }
 
-/* Whether a belongs outside b. Kept and copy dims of equal input stride go by output stride, which bits never see. */
-static bool outside(const RdxDim *a, const RdxDim *b, bool reduced)
+/* Whether a belongs outside b. Of equal input stride, kept and copy dims go by output stride, which bits never see, and indexed
+   dims by index step, whose answers need no order: by extent, dims of stride 0 that fuse would not all be neighbours. */
+static bool outside(const RdxSpace *space, const RdxDim *a, const RdxDim *b, bool reduced)
 {
     if (a->in != b->in)
         return a->in > b->in;
+    if (reduced && space->indexed)
+        return llabs(a->index) > llabs(b->index);
     if (!reduced && llabs(a->out) != llabs(b->out))
         return llabs(a->out) > llabs(b->out);
     return a->extent > b->extent;
 }
 
-static void sort(RdxDim *dims, int rank, bool reduced)
+static void sort(const RdxSpace *space, RdxDim *dims, int rank, bool reduced)
 {
     for (int i = 1; i < rank; i++) {
         RdxDim dim = dims[i];
         int j = i;
-        for (; j > 0 && outside(&dim, &dims[j - 1], reduced); j--)
+        for (; j > 0 && outside(space, &dim, &dims[j - 1], reduced); j--)
             dims[j] = dims[j - 1];
         dims[j] = dim;
     }
@@ -99,9 +102,9 @@ void rdx_space_collapse(RdxSpace *space)
             space->keep[kept++] = dim;
         }
     }
-    sort(space->reduce, reduced, true);
-    sort(space->keep, kept, false);
-    sort(space->copy, copies, false);
+    sort(space, space->reduce, reduced, true);
+    sort(space, space->keep, kept, false);
+    sort(space, space->copy, copies, false);
     space->reduce_rank = fuse(space, space->reduce, reduced, true);
     space->keep_rank = fuse(space, space->keep, kept, false);
     space->copy_rank = fuse(space, space->copy, copies, false);
