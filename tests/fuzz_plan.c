@@ -157,7 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tensor[0].ndim = rank;
     for (int d = 0; d < rank; d++) {
         shape[0][d] = number(&bytes);
-        strides[0][d] = flags & 64 ? number(&bytes) * (byte(&bytes) % 3 - 1) : 0;
+        uint64_t stride = flags & 64 ? (uint64_t)number(&bytes) : 0; /* unsigned: the least number has no opposite */
+        strides[0][d] = flags & 64 ? (int64_t)(stride * (uint64_t)(byte(&bytes) % 3 - 1)) : 0;
         reduced[d] = byte(&bytes) & 1;
         if (reduced[d])
             axes[problem.naxes++] = byte(&bytes) & 1 ? d : d - rank;
