@@ -60,11 +60,11 @@ threaded() {
     build-thread/check_all pool api api_state cache sys plugin fuzz
 }
 
-# The two file parsers for a minute, side by side. fuzz_plan still finds CUDA plans of which no form fits; it joins when they do.
+# Each of the three for a minute, side by side.
 libfuzzer() {
     make fuzzers
     local target pids=() status=0
-    for target in npy safetensors; do
+    for target in npy safetensors plan; do
         mkdir -p "build-fuzz/corpus-$target"
         cp examples/iris.npy examples/tiny.safetensors "build-fuzz/corpus-$target/"
         "build-fuzz/fuzz_$target" -max_total_time="${REDAX_LIBFUZZER_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -72,7 +72,7 @@ libfuzzer() {
         pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" || status=1; done
-    for target in npy safetensors; do
+    for target in npy safetensors plan; do
         [ "$status" = 0 ] || tail -n 40 "build-fuzz/$target.log"
         echo "$target: $(grep -E 'stat::number_of_executed_units' "build-fuzz/$target.log" || echo 'did not finish')"
     done

@@ -160,11 +160,12 @@ END_TEST
 
 /* ---- Places that random shapes seldom meet ---- */
 
-static const RdxConfig *chosen_of(const char *text, const char *device, RdxCandidate *candidates)
+static const RdxConfig *chosen_of(const char *text, const RdxDeviceInfo *device, RdxCandidate *candidates)
 {
     static PlanCase p;
     int count, chosen;
-    ck_assert_msg(plan_case(&p, text, device), "%s: %s", text, rdx_last_error());
+    ck_assert_msg(plan_case(&p, text, device->name), "%s: %s", text, rdx_last_error());
+    p.situation.device = device;
     ck_assert_int_eq(rdx_choose(&p.situation, candidates, &count, &chosen), RDX_OK);
     for (int i = 0; i < count; i++) {
         plan_note(&p, &candidates[i].config, 0);
@@ -211,13 +212,14 @@ static const struct {
     {"sum:f32:0", "thread", NULL},
     {"sum:f32:0x1000/1", NULL, NULL},
     {"sum:f32:1000x0/1", "thread", NULL},
+    {"var:f8e5m2:9/-:nan=omit:out=f64", "thread", NULL}, /* 8 states of 24 bytes a vector, and one row */
 };
 
 START_TEST(expected_choices)
 {
     RdxCandidate candidates[RDX_STRATEGY_COUNT];
     for (size_t d = 0; d < RDX_LENGTH(devices); d++) {
-        const RdxConfig *c = chosen_of(expected[_i].text, devices[d], candidates);
+        const RdxConfig *c = chosen_of(expected[_i].text, rdx_device_preset(devices[d]), candidates);
         if (d > 0)
             continue; /* the names are the H200's; the others only keep the rules */
         if (expected[_i].strategy)
@@ -227,6 +229,28 @@ START_TEST(expected_choices)
             ck_assert_msg(strcmp(rdx_form_name(c->variant), expected[_i].form) == 0, "%s: not %s\n  %s",
                           expected[_i].text, expected[_i].form, plan_where);
     }
+}
+END_TEST
+
+/* The widest states of each dtype, from one row to 2^34, on the devices and on one with the 48 KiB of shared memory that every GPU
+   has: whatever strategy applies has a form that fits. */
+START_TEST(wide_states)
+{
+    static const char *const dtypes[] = {"f8e5m2", "bf16", "f32", "f64", "c64", "c128"};
+    static const int columns[] = {2, 9, 64, 512};
+    RdxCandidate candidates[RDX_STRATEGY_COUNT];
+    char text[LINE];
+    RdxDeviceInfo device = *rdx_device_preset(_i < 3 ? devices[_i] : "t4");
+    if (_i == 3)
+        device.shared_per_block = 49152;
+    for (size_t t = 0; t < RDX_LENGTH(dtypes); t++)
+        for (size_t c = 0; c < RDX_LENGTH(columns); c++)
+            for (int64_t rows = 1; rows <= (int64_t)1 << 34; rows *= rows < 64 ? 2 : 16)
+                for (int outer = 1; outer <= 5000; outer *= 5000) {
+                    snprintf(text, sizeof text, "var:%s:%dx%lldx%d/1:nan=omit:out=f64", dtypes[t], outer,
+                             (long long)rows, columns[c]);
+                    chosen_of(text, &device, candidates);
+                }
 }
 END_TEST
 
@@ -325,6 +349,7 @@ Suite *test_plan_cuda_suite(void)
     tcase_add_test(plans, golden_plans);
     tcase_add_test(plans, predictions);
     tcase_add_loop_test(plans, expected_choices, 0, (int)RDX_LENGTH(expected));
+    tcase_add_loop_test(plans, wide_states, 0, 4);
     tcase_add_loop_test(plans, cuts, 0, 9);
     tcase_add_loop_test(plans, random_plans, 0, (int)RDX_LENGTH(devices));
     suite_add_tcase(suite, plans);

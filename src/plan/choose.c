@@ -36,10 +36,7 @@ RdxStatus rdx_choose(const RdxSituation *situation, RdxCandidate *candidates, in
         candidate->config.strategy = s;
         if (!candidate->refused) {
             strategy->configure(situation, &candidate->config);
-            if (candidate->config.block_x == 0) /* every form was tried and none met the device's limits */
-                candidate->refused = "none of its forms fits the device";
-        }
-        if (!candidate->refused) {
+            RDX_ASSURE(candidate->config.items >= 0); /* a strategy that applies has a form that fits */
             candidate->config.cost_us = strategy->cost(situation, &candidate->config);
             if (cheapest < 0 || candidate->config.cost_us < candidates[cheapest].config.cost_us)
                 cheapest = *count;

@@ -90,7 +90,8 @@ typedef int (*RdxChooseHook)(void *user, const RdxCandidate *candidates, int cou
 /* This thread's hook; NULL: none. For tests, the fuzzer and explain. */
 void rdx_choose_hook(RdxChooseHook hook, void *user);
 
-/* candidates: room for RDX_STRATEGY_COUNT. RDX_ERR_INTERNAL if no strategy applies (the general one always does). */
+/* candidates: room for RDX_STRATEGY_COUNT. RDX_ERR_INTERNAL if no strategy applies (the general one always does) or one that
+   does fits the device in no form. */
 RdxStatus rdx_choose(const RdxSituation *situation, RdxCandidate *candidates, int *count, int *chosen);
 
 /* format is RDX_TEXT, RDX_SEXPR or RDX_JSON; as snprintf: writes at most size bytes, returns the length it wants. */

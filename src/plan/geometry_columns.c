@@ -85,6 +85,13 @@ static void shape_columns(const RdxSituation *situation, const RdxLayout *layout
     config->registers = (int)rdx_min(registers, RDX_MOST_REGISTERS);
 }
 
+static bool fits(const RdxDeviceInfo *device, const RdxConfig *config)
+{
+    int threads = config->block_x * config->block_y;
+    return config->shared_bytes <= device->shared_per_block &&
+           threads * rdx_round_up(config->registers, 8) <= device->registers_per_unit;
+}
+
 void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
 {
     config->variant = trial->form;
@@ -101,14 +108,19 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
         groups = rdx_div_up(layout->outputs, group_outputs);
     } else {
         shape_columns(situation, layout, trial, config, elements);
+        /* The stack has the depth of a whole chunk, of which few rows fill little: 32 vectors of 8 elements with states of 24
+           bytes took 72 KiB for a single row, and narrower blocks would be no whole warp. One element a thread always fits. */
+        while (trial->form == RDX_FORM_COLUMNS && elements > 1 && !fits(situation->device, config)) {
+            elements /= 2;
+            config->vector_bytes /= 2;
+            shape_columns(situation, layout, trial, config, elements);
+        }
         group_outputs = rdx_min(elements * config->block_x, layout->columns);
         groups = outer * rdx_div_up(layout->columns, elements * config->block_x);
     }
-    /* Narrow blocks over few elements would be no whole warp; 32 outputs side by side always are, and fit. */
-    int threads = config->block_x * config->block_y;
-    bool fits = threads % 32 == 0 && config->shared_bytes <= situation->device->shared_per_block &&
-                threads * rdx_round_up(config->registers, 8) <= situation->device->registers_per_unit;
-    if (!fits || !rdx_cut(layout, trial, groups, group_outputs, config)) {
+    /* Narrow blocks over few elements would be no whole warp; 32 vectors side by side always are. */
+    bool whole_warps = config->block_x * config->block_y % 32 == 0;
+    if (!whole_warps || !fits(situation->device, config) || !rdx_cut(layout, trial, groups, group_outputs, config)) {
         config->items = -1;
         return;
     }
