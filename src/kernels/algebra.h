@@ -66,10 +66,12 @@
 #define RDX_FIELD_(type, name) type name;
 #define RDX_PART_(part, type, name) type name;
 
-/* What seal needs to know beside the lane. The lane of a fold has `count` elements; index is that of its lines. */
+/* What seal needs to know beside the lane. The lane of a fold has `count` elements. Indexed algebras: the logical index of line k's
+   first element is index[k], or first + k * step where index is NULL; a table would keep loops over lanes from vectorising. */
 typedef struct RdxSeal {
     double count;
-    const int64_t *index; /* logical index of each line's first element; indexed algebras only */
+    const int64_t *index;
+    int64_t first, step;
 } RdxSeal;
 
 RDX_INLINE float rdx_infinity_f32(void)
@@ -111,10 +113,17 @@ RDX_NO_COUNTS(u16)
 RDX_NO_COUNTS(i32)
 RDX_NO_COUNTS(i64)
 
-/* 16 elements of the type are exact in it. */
+/* 16 elements of the type are exact in it, and as many such sums as 2 to the power of spare_levels. */
 typedef int16_t RdxWide_i8, RdxWide_u8;
 typedef int32_t RdxWide_i16, RdxWide_u16;
 typedef int64_t RdxWide_i32;
+enum {
+    rdx_isum_spare_levels_i8 = 4, /* 16 * 16 * -128 = -2^15 */
+    rdx_isum_spare_levels_u8 = 3,
+    rdx_isum_spare_levels_i16 = 12,
+    rdx_isum_spare_levels_u16 = 11,
+    rdx_isum_spare_levels_i32 = 28,
+};
 
 #define RDX_INT int32_t
 #define RDX_UINT uint32_t

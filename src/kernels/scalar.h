@@ -93,6 +93,25 @@ RDX_INLINE double rdx_store_f64(double x)
     return x != x ? RDX_REAL_NAN_F64 : x;
 }
 
+/* ---- Keys: integers that order like the values ---- */
+
+/* -inf < .. < -0 < +0 < .. < inf, NaN as `nan`; zeros_equal: -0 counts as +0. turn is 0, or -1 to turn the order round. */
+RDX_INLINE int32_t rdx_key_f32(float x, bool zeros_equal, int32_t turn, int32_t nan)
+{
+    uint32_t bits = rdx_bits_of_f32(x);
+    int32_t whole = (int32_t)(zeros_equal && bits == 0x80000000u ? 0 : bits);
+    int32_t ordered = whole ^ (int32_t)((uint32_t)(whole >> 31) >> 1);
+    return x != x ? nan : ordered ^ turn;
+}
+
+RDX_INLINE int64_t rdx_key_f64(double x, bool zeros_equal, int64_t turn, int64_t nan)
+{
+    uint64_t bits = rdx_bits_of_f64(x);
+    int64_t whole = (int64_t)(zeros_equal && bits == 0x8000000000000000u ? 0 : bits);
+    int64_t ordered = whole ^ (int64_t)((uint64_t)(whole >> 63) >> 1);
+    return x != x ? nan : ordered ^ turn;
+}
+
 /* f64 to f32, rounded to odd: cut towards zero, the last bit set if anything was cut. */
 RDX_INLINE float rdx_round_to_odd(double x)
 {

@@ -69,10 +69,11 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
             needs.levels = rdx_scratch_levels(n);
         } else { /* rows halved side by side */
             bool one_line = n <= lanes;
-            needs.line = one_line ? outputs * n : lanes;
-            needs.raw = one_line ? outputs * n : 0;
+            int64_t rows = rdx_min(outputs, rdx_rows_at_once(n, space->in_size));
+            needs.line = one_line ? rows * n : lanes;
+            needs.raw = one_line ? rows * n : 0;
             needs.table = recipe->indexed ? needs.line : 0;
-            needs.fold = outputs * rdx_min(n, lanes);
+            needs.fold = rows * rdx_min(n, lanes);
         }
         break;
     case RDX_STRATEGY_CPU_COLUMNS:

@@ -5,7 +5,17 @@
 
 #include "config.h"
 
-enum { RDX_STAGE_BYTES = 16384, RDX_LOCAL_SCRATCH = 49152 };
+enum {
+    RDX_STAGE_BYTES = 16384,
+    RDX_LOCAL_SCRATCH = 49152,
+    RDX_ROWS_BYTES = 4096, /* of short rows that are halved side by side: while they are joined no load is in flight */
+};
+
+/* How many short rows of n elements are folded at once. */
+static inline int64_t rdx_rows_at_once(int64_t n, int in_size)
+{
+    return rdx_max(RDX_ROWS_BYTES / (n * in_size), 1);
+}
 
 typedef struct RdxScratch {
     int64_t tile;    /* elements of a line that are staged at once */

@@ -3,7 +3,7 @@
 #include "cpu.h"
 #include "strategies.h"
 
-enum { CROOKED = 32, NODE_BYTES = 16384 }; /* a block's nodes stay in L1 */
+enum { CROOKED = 32, BLOCK_BYTES = 65536 }; /* of a block's rows: what a block costs to begin is spread */
 
 static bool is_contiguous(const RdxSpace *space)
 {
@@ -33,11 +33,9 @@ const char *rdx_plan_short_rows_applicable(const RdxSituation *situation)
 void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
-    int64_t n = space->reduce_count, present = rdx_min(n, situation->recipe->lanes);
+    int64_t n = space->reduce_count;
     config->variant = can_halve(situation);
-    int64_t rows = config->variant
-                       ? NODE_BYTES / (present * rdx_recipe_state_bytes(situation->recipe))
-                       : rdx_min(512, 65536 / (n * space->in_size)); /* lanes: enough for a vector loop to pay */
+    int64_t rows = rdx_min(config->variant ? 1024 : 512, BLOCK_BYTES / (n * space->in_size));
     config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 4)));
     rdx_cpu_partition(situation, config, false);
 }

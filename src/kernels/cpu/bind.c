@@ -22,6 +22,19 @@ static RdxReduce strategy_code(int strategy)
     }
 }
 
+enum {
+    STREAM_BYTES = 4 << 20, /* more than this comes from memory */
+    AHEAD_BYTES = 2048,
+};
+
+/* One instruction an element: hardware prefetching keeps up, and asking as well costs 5%. */
+static bool is_light(RdxAlgebra algebra)
+{
+    return algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD || algebra == RDX_ALGEBRA_SUMSQ ||
+           algebra == RDX_ALGEBRA_MAX || algebra == RDX_ALGEBRA_AND || algebra == RDX_ALGEBRA_OR ||
+           algebra == RDX_ALGEBRA_XOR;
+}
+
 /* Whether elements are of the converted working type as they lie in memory. */
 static bool is_native(RdxType type, RdxWork work, bool planar)
 {
@@ -32,6 +45,22 @@ static bool is_native(RdxType type, RdxWork work, bool planar)
         [RDX_TYPE_F64] = 1 << RDX_WORK_F64, [RDX_TYPE_C64] = 1 << RDX_WORK_F32, [RDX_TYPE_C128] = 1 << RDX_WORK_F64,
     };
     return (native[type] >> work & 1) && !planar;
+}
+
+/* Takes the fold that converts and maps on its way, where there is one. */
+static void fuse(RdxCpuCode *code, const RdxRecipe *recipe)
+{
+    for (const RdxFused *fused = code->isa->fused; fused->fold; fused++) {
+        if (fused->in != recipe->in || fused->algebra != recipe->algebra || fused->work != recipe->work ||
+            fused->map != recipe->map)
+            continue;
+        code->fold = fused->fold;
+        code->rows = fused->rows;
+        code->staged = false;
+        int64_t top = recipe->work == RDX_WORK_I64 ? INT64_MAX : INT32_MAX;
+        code->load.turn = recipe->flip ? -1 : 0;
+        code->load.nan = recipe->map == RDX_MAP_NONZERO ? recipe->omit : recipe->omit ? -top - 1 : top;
+    }
 }
 
 RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
@@ -48,6 +77,11 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
         .reduce = strategy_code(config->strategy),
     };
     RDX_ASSURE(code.algebra->fold && code.store && code.reduce);
+    code.fold = code.algebra->fold;
+    code.rows = code.algebra->rows;
+    code.staged = code.convert || recipe->map != RDX_MAP_NONE;
+    if (config->strategy != RDX_CHOOSE_REFERENCE) /* which stays free of short cuts */
+        fuse(&code, recipe);
     RDX_ASSURE(code.convert || is_native(in, convert, recipe->planar));
     if (!rdx_type_is_integral(out)) { /* alpha and beta are arguments of each launch */
         code.old = isa->convert[out][result];
@@ -57,6 +91,8 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
         code.store2 = isa->store[recipe->second == RDX_SECOND_INDEX ? RDX_WORK_I64 : result][recipe->out2];
         RDX_ASSURE(code.store2);
     }
+    if (config->bytes >= STREAM_BYTES && (code.fold != code.algebra->fold || !is_light((RdxAlgebra)recipe->algebra)))
+        code.load.ahead = AHEAD_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     kernel->launch = rdx_cpu_launch;
     memcpy(kernel->code, &code, sizeof code);

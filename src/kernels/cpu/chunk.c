@@ -1,9 +1,9 @@
-/* What strategies share: staging and folding of lines, the fold of one contiguous chunk, and the tree over chunks.
-   A line that is not of the working type is converted and mapped tile by tile into scratch that stays in L1; one that is goes
-   to the fold as it lies. */
+/* What strategies share: staging and folding of lines, the fold of contiguous rows and chunks, and the tree over chunks.
+   Elements that are neither of the working type nor fused into the fold are converted and mapped tile by tile into scratch that
+   stays in L1; all others go to the fold as they lie. */
 #include "worker.h"
 
-enum { PIECE_BYTES = 1024 }; /* staged at once; as much of what comes next is asked for before */
+enum { AHEAD_BYTES = 1024 }; /* of what comes next, asked for while lanes are joined */
 
 static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element in one plane */
 {
@@ -16,79 +16,143 @@ static int64_t mapped_size(const RdxRecipe *recipe)
     return rdx_work_size((RdxWork)recipe->work) * recipe->unit;
 }
 
-void rdx_prefetch(const unsigned char *data, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(data + at);
-}
+typedef struct Stage {
+    unsigned char *at; /* the first staged element */
+    int64_t size;      /* bytes of one, in one plane */
+    int64_t plane;     /* bytes between planes */
+    unsigned char *converted;
+    int64_t converted_size, converted_plane;
+} Stage;
 
-/* Brings `width` elements from each line into scratch; sets the fold's lines and plane. more: the lines go on behind. */
-static void stage(const RdxWorker *worker, RdxFold *fold, int64_t width, bool more)
+static Stage stage_of(const RdxWorker *worker)
 {
     const RdxRecipe *recipe = worker->recipe;
-    int in_size = rdx_types[recipe->in].size;
     bool mapped = recipe->map != RDX_MAP_NONE;
-    int64_t plane_elements = RDX_LINES * worker->plan->tile;
-    int64_t from_plane = plane_elements * converted_size(recipe), to_plane = plane_elements * mapped_size(recipe);
-    unsigned char *converted = worker->scratch + worker->plan->convert,
-                  *mapped_to = worker->scratch + worker->plan->map;
+    int64_t elements = RDX_LINES * worker->plan->tile;
+    Stage stage = {.converted = worker->scratch + worker->plan->convert, .converted_size = converted_size(recipe)};
+    stage.converted_plane = elements * stage.converted_size;
+    stage.at = mapped ? worker->scratch + worker->plan->map : stage.converted;
+    stage.size = mapped ? mapped_size(recipe) : stage.converted_size;
+    stage.plane = elements * stage.size;
+    return stage;
+}
+
+/* Brings n contiguous elements to place `place` of the stage. */
+static void stage_run(const RdxWorker *worker, const Stage *stage, int64_t place, const unsigned char *from, int64_t n)
+{
+    if (worker->code->convert) {
+        unsigned char *to = stage->converted + place * stage->converted_size;
+        worker->code->convert(to, from, n, stage->converted_plane);
+        from = to;
+    }
+    if (worker->recipe->map != RDX_MAP_NONE)
+        worker->code->isa->map(stage->at + place * stage->size, stage->plane, from, stage->converted_plane, n,
+                               worker->recipe);
+}
+
+const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *data, int64_t n)
+{
+    if (!worker->code->convert && worker->recipe->map == RDX_MAP_NONE)
+        return data;
+    Stage stage = stage_of(worker);
+    stage_run(worker, &stage, 0, data, n);
+    return stage.at;
+}
+
+/* Brings `width` elements from each line into scratch; sets the fold's lines and plane. */
+static void stage_lines(const RdxWorker *worker, RdxFold *fold, int64_t width)
+{
+    Stage stage = stage_of(worker);
+    int64_t row_bytes = width * rdx_types[worker->recipe->in].size;
     bool together = true; /* lines that follow each other in memory are one long line */
     for (int k = 1; k < fold->lines; k++)
-        together = together && fold->line[k] == fold->line[k - 1] + width * in_size;
-    int runs = together ? 1 : fold->lines;
-    int64_t length = together ? fold->lines * width : width;
-    for (int k = 0; k < runs; k++) {
-        int64_t piece = PIECE_BYTES / in_size;
-        for (int64_t at = 0; at < length; at += piece) {
-            const unsigned char *from = fold->line[k] + at * in_size;
-            int64_t n = rdx_min(piece, length - at), place = k * width + at;
-            if (together || more) /* what lies behind is what comes next: the line's next tile, the next chunk or row */
-                rdx_prefetch(from + length * in_size, n * in_size);
-            if (worker->code->convert) {
-                unsigned char *to = converted + place * converted_size(recipe);
-                worker->code->convert(to, from, n, from_plane);
-                from = to;
-            }
-            if (mapped)
-                worker->code->isa->map(mapped_to + place * mapped_size(recipe), to_plane, from, from_plane, n, recipe);
-        }
-    }
-    int64_t size = mapped ? mapped_size(recipe) : converted_size(recipe);
+        together = together && fold->line[k] == fold->line[k - 1] + row_bytes;
+    if (together)
+        stage_run(worker, &stage, 0, fold->line[0], fold->lines * width);
+    else
+        for (int k = 0; k < fold->lines; k++)
+            stage_run(worker, &stage, k * width, fold->line[k], width);
     for (int k = 0; k < fold->lines; k++)
-        fold->line[k] = (mapped ? mapped_to : converted) + k * width * size;
-    fold->stride = width * size;
-    fold->plane = mapped ? to_plane : from_plane;
+        fold->line[k] = stage.at + k * width * stage.size;
+    fold->stride = width * stage.size;
+    fold->plane = stage.plane;
 }
 
 void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
                     const int64_t index[], const int64_t *offset, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    bool staged = worker->code->convert || recipe->map != RDX_MAP_NONE;
     int in_size = rdx_types[recipe->in].size;
     RdxFold fold; /* most of it is for 16 lines; clearing it all costs more than a short fold */
     fold.lines = lines;
-    if (recipe->indexed)
+    fold.load = worker->code->load;
+    fold.load.ahead = 0;
+    fold.index[0] = 0;
+    fold.uneven = false;
+    if (recipe->indexed) {
         memcpy(fold.index, index, (size_t)lines * sizeof *index);
-    if (!staged) {
-        memcpy(fold.line, line, (size_t)lines * sizeof *line);
+        for (int k = 2; k < lines; k++)
+            fold.uneven = fold.uneven || index[k] - index[k - 1] != index[1] - index[0];
+    }
+    if (!worker->code->staged) {
+        memcpy(fold.line, line, (size_t)rdx_min(lines, stride ? 1 : RDX_LINES) * sizeof *line);
         fold.stride = stride;
         fold.plane = 0;
         fold.width = width * recipe->unit;
         fold.nodes = nodes;
         fold.offset = offset;
-        worker->code->algebra->fold(&fold);
+        worker->code->fold(&fold);
         return;
     }
     for (int64_t at = 0; at < width; at += worker->plan->tile) {
         int64_t columns = rdx_min(width - at, worker->plan->tile);
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
-        stage(worker, &fold, columns, at + columns < width);
+        stage_lines(worker, &fold, columns);
         fold.width = columns * recipe->unit;
         fold.nodes = rdx_strip_at(nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;
-        worker->code->algebra->fold(&fold);
+        worker->code->fold(&fold);
+    }
+}
+
+bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
+{
+    int64_t lanes = worker->recipe->lanes;
+    return n > 0 && n % lanes == 0 && n <= RDX_LINES * lanes && (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
+}
+
+void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
+                   int64_t first_index, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxSpace *space = worker->space;
+    int64_t row_bytes = n * space->in_size;
+    RdxRows rows = {.in = in, .step = step, .count = count, .n = n, .lanes = recipe->lanes, .unit = recipe->unit};
+    rows.nodes = nodes;
+    rows.load = worker->code->load;
+    rows.index = first_index;
+    if (recipe->indexed) {
+        rows.index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+        rows.offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    }
+    if (!worker->code->staged) {
+        rows.ahead = rdx_min(row_bytes, AHEAD_BYTES);
+        worker->code->rows(&rows);
+        return;
+    }
+    rows.load.ahead = 0;
+    Stage stage = stage_of(worker);
+    int64_t at_once = step == row_bytes ? RDX_LINES * worker->plan->tile / n : 1;
+    rows.step = n * stage.size;
+    rows.plane = stage.plane;
+    rows.in = stage.at;
+    for (int64_t i = 0; i < count; i += at_once) {
+        rows.count = rdx_min(at_once, count - i);
+        stage_run(worker, &stage, 0, in + i * step, rows.count * n);
+        rdx_prefetch(in + (i + rows.count) * step, AHEAD_BYTES);
+        rows.nodes = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        worker->code->rows(&rows);
     }
 }
 
@@ -157,22 +221,39 @@ void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, in
 {
     int64_t lanes = worker->recipe->lanes, rest = n & (lanes - 1);
     int full = (int)(n >> __builtin_ctz((unsigned)lanes));
-    bool staged = worker->code->convert || worker->recipe->map != RDX_MAP_NONE;
-    int64_t bytes = n * worker->space->in_size;
-    if (columns == 1 && !staged) /* what lies behind is what comes next; staging asks for itself, piece by piece */
-        rdx_prefetch(data + bytes, bytes);
     fold_lanes(worker, data, full + 1, 0, rest, columns, first_index, lanes_strip);
     fold_lanes(worker, data, full, rest, lanes, columns, first_index, lanes_strip);
+    int64_t bytes = n * columns * worker->space->in_size;
+    rdx_prefetch(data + bytes, rdx_min(bytes, AHEAD_BYTES)); /* what lies behind is what comes next */
 }
 
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                     RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
+    if (columns == 1 && rdx_rows_fit(worker, n)) {
+        rdx_rows_fold(worker, data, n * worker->space->in_size, 1, n, first_index, nodes);
+        return;
+    }
     RdxStrip strip;
     int64_t lanes = recipe->lanes;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
     rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
     worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, columns * recipe->unit);
+}
+
+void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[])
+{
+    for (int i = 1; i < lines; i++) {
+        const unsigned char *moved_line = line[i];
+        int64_t moved = index[i];
+        int j = i;
+        for (; j > 0 && index[j - 1] > moved; j--) {
+            index[j] = index[j - 1];
+            line[j] = line[j - 1];
+        }
+        index[j] = moved;
+        line[j] = moved_line;
+    }
 }

@@ -27,22 +27,6 @@ static void fill_table(RdxWorker *worker, int64_t e, int64_t n)
     }
 }
 
-/* Lines by ascending logical index: the first of equals must be the one with the lowest. */
-static void sort_lines(int lines, const unsigned char *line[], int64_t index[])
-{
-    for (int i = 1; i < lines; i++) {
-        const unsigned char *moved_line = line[i];
-        int64_t moved = index[i];
-        int j = i;
-        for (; j > 0 && index[j - 1] > moved; j--) {
-            index[j] = index[j - 1];
-            line[j] = line[j - 1];
-        }
-        index[j] = moved;
-        line[j] = moved_line;
-    }
-}
-
 static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxStrip nodes)
 {
     const RdxSpace *space = worker->space;
@@ -61,7 +45,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
     }
     int64_t stride = space->reduce_rank == 1 ? lanes * space->reduce[0].in : 0;
     if (recipe->indexed) {
-        sort_lines(lines, line, index);
+        rdx_sort_lines(lines, line, index);
         stride = lines > 1 && stride ? line[1] - line[0] : 0;
     }
     if (strip->block->in_step != space->in_size && strip->block->outputs > 1) {
@@ -94,11 +78,36 @@ static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t 
                                 (strip->n - 1 - r) / (2 * h) + 1, (strip->n - 1 - r - h) / (2 * h) + 1);
 }
 
+/* Where any order gives the same bits, rows are taken as they come, so many at once as a fold holds. */
+static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
+{
+    const RdxSpace *space = worker->space;
+    int64_t step = space->reduce[0].in, n = strip->n;
+    bool widens = worker->recipe->algebra == RDX_ALGEBRA_ISUM && !worker->code->staged && step != 0;
+    int64_t at_once = widens ? 128 : RDX_LINES; /* 128 u8 in the i16 of a lane */
+    for (int64_t at = 0; at < n; at += at_once) {
+        const unsigned char *line[RDX_LINES];
+        int lines = (int)rdx_min(at_once, n - at);
+        for (int k = 0; k < rdx_min(lines, RDX_LINES); k++)
+            line[k] = strip->block->in + (strip->chunk_first + at + k) * step;
+        RdxStrip to = at ? rdx_worker_spare(worker, level) : nodes;
+        rdx_fold_lines(worker, lines, line, step, strip->block->outputs, NULL, NULL, to);
+        if (at)
+            worker->code->algebra->join(nodes, nodes, to, strip->block->outputs * worker->recipe->unit, 1, 1);
+    }
+}
+
 static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
 {
     RdxWorker *worker = tree->worker;
     Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1)};
-    if (worker->space->reduce_rank > 1)
+    const RdxSpace *space = worker->space;
+    if (worker->recipe->exact && !worker->recipe->indexed && space->reduce_rank == 1 &&
+        strip.block->in_step == space->in_size) {
+        fold_exact(worker, &strip, level, nodes);
+        return;
+    }
+    if (space->reduce_rank > 1)
         fill_table(worker, strip.chunk_first, strip.n);
     fold_node(worker, &strip, 1, 0, level, nodes);
 }

@@ -58,6 +58,10 @@ static int64_t integer_at(const RdxRecipe *recipe, const RdxStrip *nodes, int64_
 
 static void finish_integer(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result)
 {
+    if (recipe->result == RDX_WORK_I64 && recipe->finish == RDX_FINISH_VALUE && recipe->work_parts == 0) {
+        memcpy(result, nodes.part[0], (size_t)n * sizeof(int64_t));
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         int64_t s = integer_at(recipe, &nodes, i);
         if (recipe->result == RDX_WORK_I64)
@@ -129,6 +133,13 @@ static void finish_index(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int
     bool is_long = recipe->algebra == RDX_ALGEBRA_ARGMAXL || recipe->algebra == RDX_ALGEBRA_MAXARGL;
     int index_part = recipe->parts - 1, key_part = index_part - 1;
     bool narrow_key = recipe->work == RDX_WORK_I32, narrow_index = narrow_key && !is_long;
+    if (narrow_index && !recipe->omit) {
+        const int32_t *index = part_i32(&nodes, index_part);
+        RDX_VECTOR_LOOP
+        for (int64_t i = 0; i < n; i++)
+            result[i] = index[i];
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         bool bottom =
             narrow_key ? part_i32(&nodes, key_part)[i] == INT32_MIN : part_i64(&nodes, key_part)[i] == INT64_MIN;

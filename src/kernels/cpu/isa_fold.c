@@ -2,7 +2,10 @@
 #include "folds.h"
 
 #include "../algebra.h"
+#include "../scalar.h"
 #include "vector.h"
+
+#include <string.h>
 
 #define T float
 #define RDX_SUFFIX f32
@@ -26,6 +29,7 @@
 #define HAS_LANE 1
 #define INDEXED 0
 #define OMIT false
+#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
@@ -63,9 +67,13 @@
 #undef T
 #undef RDX_SUFFIX
 
-#define CODE(algebra, suffix)                                                                                          \
+#include "fold_fused.inc"
+
+#define CODE(algebra, suffix) CODE_WORDS(algebra, suffix, NULL)
+#define CODE_WORDS(algebra, suffix, words)                                                                             \
     {                                                                                                                  \
-        algebra##_fold_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix, algebra##_halve_rows_##suffix      \
+        algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
+            algebra##_halve_rows_##suffix, words                                                                       \
     }
 #define REALS(ALGEBRA, algebra)                                                                                        \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
@@ -92,11 +100,11 @@ const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     REALS(CVARN, cvarn),
     REALS(LSE, lse),
     REALS(LSEN, lsen),
-    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = CODE(isum, i8),
-                          [RDX_WORK_U8] = CODE(isum, u8),
-                          [RDX_WORK_I16] = CODE(isum, i16),
-                          [RDX_WORK_U16] = CODE(isum, u16),
-                          [RDX_WORK_I32] = CODE(isum, i32)},
+    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = CODE_WORDS(isum, i8, isum_words_i8),
+                          [RDX_WORK_U8] = CODE_WORDS(isum, u8, isum_words_u8),
+                          [RDX_WORK_I16] = CODE_WORDS(isum, i16, isum_words_i16),
+                          [RDX_WORK_U16] = CODE_WORDS(isum, u16, isum_words_u16),
+                          [RDX_WORK_I32] = CODE_WORDS(isum, i32, isum_words_i32)},
     [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = CODE(moments, i32)},
     INTEGERS(MAX, max),
     INTEGERS(ARGMAX, argmax),

@@ -3,6 +3,7 @@
 #include "folds.h"
 
 #include "../algebra.h"
+#include "../scalar.h"
 
 #define T float
 #define U uint32_t

@@ -9,6 +9,7 @@
 const RdxIsa TABLE(RDX_ISA) = {
     .name = TEXT(RDX_ISA),
     .algebra = RDX_LEVEL(folds),
+    .fused = RDX_LEVEL(fused),
     .convert = RDX_LEVEL(convert),
     .convert_planar = RDX_LEVEL(convert_planar),
     .store = RDX_LEVEL(store),

@@ -6,11 +6,6 @@
 
 #include "../../iter/walk.h"
 
-typedef struct Row {
-    const unsigned char *in;
-    bool always_copy;
-} Row;
-
 /* Copies n elements from e on into the raw scratch, and their logical indices into the table. */
 static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n)
 {
@@ -24,7 +19,7 @@ static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char
         const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
         int64_t run = rdx_min(rdx_walk_run(&walk), n - done);
         worker->code->isa->gather(raw + done * size, in + walk.in, run, inner ? inner->in : size, size);
-        if (worker->recipe->indexed)
+        if (worker->recipe->indexed && space->reduce_rank > 1)
             for (int64_t i = 0; i < run; i++)
                 table[done + i] = space->index_offset + walk.index + i * (inner ? inner->index : 0);
         rdx_walk_advance(&walk, run);
@@ -58,69 +53,98 @@ static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e
 {
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
-    int64_t lanes = recipe->lanes, line_bytes = lanes * space->in_size;
+    int64_t lanes = recipe->lanes;
     const unsigned char *line[RDX_LINES];
+    int64_t index[RDX_LINES];
     RdxWalk walk;
     RdxStrip strip;
     int lines = (int)(n / lanes);
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int k = 0; k < lines; k++) {
         line[k] = in + walk.in;
+        index[k] = space->index_offset + walk.index;
         rdx_walk_advance(&walk, lanes);
     }
-    for (int k = 0; k < lines;
-         k++) { /* the next chunk; past the last one the walk is back at the first, which does no harm */
-        rdx_prefetch(in + walk.in, line_bytes);
-        rdx_walk_advance(&walk, lanes);
-    }
+    if (recipe->indexed)
+        rdx_sort_lines(lines, line, index);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, lanes * recipe->unit);
-    rdx_fold_lines(worker, lines, line, 0, lanes, NULL, NULL, strip);
+    rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, strip);
     worker->code->algebra->halve(strip, n, lanes, recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
 }
 
-static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
+/* How a chunk is reached. The table of an index op holds the indices within a line, the same for every line, or, where elements
+   are copied from several runs, those of each of them. */
+typedef enum Reach {
+    IN_PLACE,  /* one contiguous run holds it, or copies do where it meets the end of one */
+    SCATTERED, /* every line lies in one run */
+    COPIED,    /* its elements are brought together */
+} Reach;
+
+static Reach reach_of(const RdxWorker *worker, bool copy)
 {
-    (void)level;
+    const RdxSpace *space = worker->space;
+    int64_t lanes = worker->recipe->lanes;
+    if (copy || space->reduce_rank < 2)
+        return copy ? COPIED : IN_PLACE;
+    if ((space->reduce[space->reduce_rank - 1].extent | worker->recipe->count) % lanes == 0)
+        return SCATTERED;
+    return worker->recipe->indexed ? COPIED : IN_PLACE;
+}
+
+static void fold_one(const RdxTree *tree, const unsigned char *in, Reach reach, int64_t chunk, RdxStrip nodes)
+{
     RdxWorker *worker = tree->worker;
-    const Row *row = tree->context;
     const RdxSpace *space = worker->space;
     int64_t e = chunk * tree->span, n = rdx_chunk_elements(worker->recipe, chunk, 1);
     const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
     int64_t offset = e * space->in_size, index = space->index_offset + (inner ? e * inner->index : 0);
-    bool in_one_run = true;
-    if (space->reduce_rank > 1) {
+    bool in_one_run = reach != COPIED;
+    if (space->reduce_rank > 1 && reach != COPIED) {
         int64_t run = e / inner->extent, at = e % inner->extent;
         RdxWalk walk;
         rdx_walk_seek(&walk, space->reduce, space->reduce_rank - 1, run);
         offset = walk.in + at * space->in_size;
+        index = space->index_offset + walk.index + at * inner->index;
         in_one_run = at + n <= inner->extent;
     }
-    if (in_one_run && !row->always_copy) {
-        rdx_chunk_fold(worker, row->in + offset, n, 1, index, nodes);
-        return;
+    if (in_one_run) {
+        rdx_chunk_fold(worker, in + offset, n, 1, index, nodes);
+    } else if (reach == SCATTERED) {
+        fold_scattered(worker, in, e, n, nodes);
+    } else {
+        const unsigned char *raw = copy_elements(worker, in, e, n);
+        if (worker->recipe->indexed && space->reduce_rank > 1)
+            fold_indexed(worker, raw, n, nodes);
+        else
+            rdx_chunk_fold(worker, raw, n, 1, index, nodes);
     }
-    bool whole_lines = inner && (inner->extent | n) % worker->recipe->lanes == 0;
-    if (whole_lines && !row->always_copy && !worker->recipe->indexed) {
-        fold_scattered(worker, row->in, e, n, nodes);
-        return;
-    }
-    const unsigned char *raw = copy_elements(worker, row->in, e, n);
-    if (worker->recipe->indexed)
-        fold_indexed(worker, raw, n, nodes);
-    else
-        rdx_chunk_fold(worker, raw, n, 1, 0, nodes);
+}
+
+typedef struct Rows {
+    const RdxBlock *block;
+    Reach reach;
+} Rows;
+
+static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
+{
+    (void)level;
+    const Rows *rows = tree->context;
+    for (int64_t i = 0; i < tree->outputs; i++)
+        fold_one(tree, rows->block->in + i * rows->block->in_step, rows->reach, chunk,
+                 rdx_strip_at(nodes, tree->worker->recipe, i * tree->worker->recipe->unit));
 }
 
 static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes, bool copy)
 {
     const RdxRecipe *recipe = worker->recipe;
-    /* The table holds either the indices of a line, the same for every chunk, or those of a copied chunk. */
-    bool always_copy = copy || (recipe->indexed && worker->space->reduce_rank > 1);
-    if (!always_copy)
+    Rows rows = {block, reach_of(worker, copy)};
+    if (!(rows.reach == COPIED && worker->space->reduce_rank > 1))
         rdx_chunk_offsets(worker, 1);
     for (int64_t i = 0; i < block->outputs; i++) {
-        Row row = {block->in + i * block->in_step, always_copy};
+        RdxBlock one = {block->in + i * block->in_step, block->in_step, 1};
+        Rows row = {&one, rows.reach};
         RdxTree tree = {worker, 1, rdx_recipe_chunk(recipe), leaf, &row};
         rdx_tree_fold(&tree, first, count, 0, rdx_strip_at(nodes, recipe, i * recipe->unit));
     }

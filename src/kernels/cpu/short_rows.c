@@ -18,7 +18,6 @@ static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, R
 {
     int64_t width = block->outputs * n, zero = worker->space->index_offset;
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
-    rdx_prefetch(block->in + block->outputs * block->in_step, width * worker->space->in_size);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
     rdx_fold_lines(worker, 1, &line, 0, width, &zero, worker->recipe->indexed ? offset : NULL, rows);
 }
@@ -41,8 +40,24 @@ static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, R
                         rdx_strip_at(rows, recipe, i * recipe->lanes * recipe->unit));
 }
 
-/* Some rows at a time: while they are joined, what comes next is on its way, and the two overlap only if neither is long. */
-enum { PIECE_BYTES = 4096 };
+/* Sums that widen: exact, so each run of 8 bytes becomes a node first, and few nodes a row are left to be joined. */
+static bool has_words(const RdxWorker *worker, int64_t n)
+{
+    int size = rdx_work_size((RdxWork)worker->recipe->work);
+    return worker->code->algebra->words && n * size % 8 == 0;
+}
+
+static int64_t fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+{
+    int64_t words = n * rdx_work_size((RdxWork)worker->recipe->work) / 8, piece = RDX_LINES * worker->plan->tile / n;
+    const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
+    for (int64_t at = 0; at < block->outputs; at += piece) {
+        int64_t count = rdx_min(piece, block->outputs - at);
+        const unsigned char *bytes = rdx_stage(worker, line + at * n * worker->space->in_size, count * n);
+        worker->code->algebra->words((int64_t *)(void *)rows.part[0] + at * words, bytes, count * words);
+    }
+    return words;
+}
 
 void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
 {
@@ -53,19 +68,29 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     }
     RdxStrip rows;
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
-    int64_t at_once = rdx_max(PIECE_BYTES / (n * worker->space->in_size), 1);
-    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe, block->outputs * present * recipe->unit);
-    if (recipe->indexed && n <= recipe->lanes)
+    int64_t at_once = rdx_rows_at_once(n, worker->space->in_size);
+    bool one_line = n <= recipe->lanes;
+    if (recipe->indexed && one_line)
         fill_offsets(worker, rdx_min(at_once, block->outputs), n);
     else
         rdx_chunk_offsets(worker, 1);
+    if (!one_line && rdx_rows_fit(worker, n)) {
+        rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, nodes);
+        return;
+    }
+    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe, rdx_min(at_once, block->outputs) * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
-        if (n <= recipe->lanes)
-            fold_one_line(worker, &piece, n, rows);
-        else
-            fold_each_row(worker, &piece, n, rows);
-        worker->code->algebra->halve_rows(rows, piece.outputs, n, recipe->lanes, recipe->unit);
+        if (one_line && has_words(worker, n)) {
+            int64_t words = fold_words(worker, &piece, n, rows);
+            worker->code->algebra->halve_rows(rows, piece.outputs, words, words, 1);
+        } else {
+            if (one_line)
+                fold_one_line(worker, &piece, n, rows);
+            else
+                fold_each_row(worker, &piece, n, rows);
+            worker->code->algebra->halve_rows(rows, piece.outputs, n, recipe->lanes, recipe->unit);
+        }
         rdx_strip_copy(rdx_strip_at(nodes, recipe, at * recipe->unit), rows, recipe, piece.outputs * recipe->unit);
     }
 }

@@ -22,6 +22,10 @@ typedef void (*RdxReduce)(RdxWorker *worker, const RdxBlock *block, int64_t firs
 typedef struct RdxCpuCode {
     const RdxIsa *isa;
     const RdxAlgebraCode *algebra;
+    void (*fold)(const RdxFold *fold); /* the algebra's, or fused with convert and map */
+    void (*rows)(const RdxRows *rows);
+    RdxLoad load;
+    bool staged;        /* elements are converted and mapped before they are folded */
     RdxConvert convert; /* NULL: elements are of the working type already */
     RdxConvert old;     /* out elements -> result type, for beta; NULL: they are of it already */
     RdxStore store, store2;
@@ -53,7 +57,8 @@ static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first,
     return rdx_min(recipe->count - first * chunk, count * chunk);
 }
 
-/* Stages and folds `lines` lines of `width` elements each into nodes. stride: bytes from line to line, 0 if uneven. index: logical index of every line's first element,
+/* Stages and folds `lines` lines of `width` elements each into nodes. stride: bytes from line to line, 0 if uneven; where nothing
+   is staged and it is not 0, line[0] is enough and there may be more than 16. index: logical index of every line's first element,
    offset: that of each element within its line or NULL (indexed algebras only; index in ascending order). */
 void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
                     const int64_t index[], const int64_t *offset, RdxStrip nodes);
@@ -72,9 +77,16 @@ void rdx_tree_fold(const RdxTree *tree, int64_t first, int64_t count, int level,
 /* The spare strip of a level of the tree. */
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level);
 
-/* Asks for memory that is needed next. Joining lanes and chunks keeps a core busy without a load in flight: a fold of 8 KiB from
-   memory alone runs at 39 GB/s, with the joins after it at 19, with the next chunk asked for first at 38. */
-void rdx_prefetch(const unsigned char *data, int64_t bytes);
+/* n contiguous elements of the working type, mapped: where they lie, or in the stage, which holds 16 tiles. */
+const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *data, int64_t n);
+
+/* Lines by ascending logical index: the first of equals must be the one with the lowest. */
+void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[]);
+
+/* Rows of n contiguous elements, `step` bytes apart, where rdx_rows_fit: whole lines, at most a chunk. A node for each. */
+bool rdx_rows_fit(const RdxWorker *worker, int64_t n);
+void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
+                   int64_t first_index, RdxStrip nodes);
 
 /* One chunk of `columns` outputs that lie side by side, lanes * columns elements a line, contiguous from `data`. */
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
