@@ -9,9 +9,6 @@ extern const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
 extern const RdxFused RDX_LEVEL(fused)[];
 
-/* Brings runs of `run` bytes (4 to 64, a power of two) apart: even ones of src to even, odd ones to odd, `bytes` each. */
-void RDX_LEVEL(part)(void *even, void *odd, const void *src, int64_t bytes, int64_t run);
-
 void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
                     const RdxRecipe *recipe);
 void RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second);

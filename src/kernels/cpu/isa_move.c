@@ -1,5 +1,4 @@
-/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and the parting of
-   rows into halves. */
+/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places. */
 #include "folds.h"
 
 #include <string.h>
@@ -84,50 +83,6 @@ void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int
         break;
     default:
         scatter_Sixteen(dst, step, src, n);
-        break;
-    }
-}
-
-typedef struct ThirtyTwo {
-    uint64_t word[4];
-} ThirtyTwo;
-
-typedef struct SixtyFour {
-    uint64_t word[8];
-} SixtyFour;
-
-#define PART(T)                                                                                                        \
-    static void part_##T(T *even, T *odd, const T *src, int64_t n)                                                     \
-    {                                                                                                                  \
-        RDX_VECTOR_LOOP                                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                              \
-            even[i] = src[2 * i];                                                                                      \
-            odd[i] = src[2 * i + 1];                                                                                   \
-        }                                                                                                              \
-    }
-PART(uint32_t)
-PART(uint64_t)
-PART(Sixteen)
-PART(ThirtyTwo)
-PART(SixtyFour)
-
-void RDX_LEVEL(part)(void *even, void *odd, const void *src, int64_t bytes, int64_t run)
-{
-    switch (run) {
-    case 4:
-        part_uint32_t(even, odd, src, bytes / 4);
-        break;
-    case 8:
-        part_uint64_t(even, odd, src, bytes / 8);
-        break;
-    case 16:
-        part_Sixteen(even, odd, src, bytes / 16);
-        break;
-    case 32:
-        part_ThirtyTwo(even, odd, src, bytes / 32);
-        break;
-    default:
-        part_SixtyFour(even, odd, src, bytes / 64);
         break;
     }
 }

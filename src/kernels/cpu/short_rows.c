@@ -14,12 +14,20 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
     return raw;
 }
 
-static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+/* The nodes of rows of one line each. An element that is its own node stays where it lies, or is staged. */
+static RdxStrip fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
 {
     int64_t width = block->outputs * n, zero = worker->space->index_offset;
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
+    if (rdx_lifts_to_itself(worker->recipe) && (!worker->code->staged || width <= RDX_LINES * worker->plan->tile) &&
+        worker->code->fold == worker->code->algebra->fold) {
+        RdxStrip from = rows;
+        from.part[0] = (unsigned char *)(uintptr_t)rdx_stage(worker, line, width); /* not written */
+        return from;
+    }
     rdx_fold_lines(worker, 1, &line, 0, width, &zero, worker->recipe->indexed ? offset : NULL, rows);
+    return rows;
 }
 
 /* The logical index of every element of the block's rows, the same for each piece of them. */
@@ -83,13 +91,14 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         if (one_line && has_words(worker, n)) {
             int64_t words = fold_words(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, piece.outputs, words, words, 1);
+            worker->code->algebra->halve_rows(rows, rows, piece.outputs, words, words, 1);
         } else {
+            RdxStrip from = rows;
             if (one_line)
-                fold_one_line(worker, &piece, n, rows);
+                from = fold_one_line(worker, &piece, n, rows);
             else
                 fold_each_row(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, piece.outputs, n, recipe->lanes, recipe->unit);
+            worker->code->algebra->halve_rows(rows, from, piece.outputs, n, recipe->lanes, recipe->unit);
         }
         rdx_strip_copy(rdx_strip_at(nodes, recipe, at * recipe->unit), rows, recipe, piece.outputs * recipe->unit);
     }
