@@ -19,9 +19,13 @@ RDX_INLINE float rdx_widen(uint32_t magnitude, uint32_t sign, int shift, uint32_
     return rdx_f32_of_bits(bits | sign << 31);
 }
 
+/* The same with the sign kept in place by a signed shift: two instructions fewer, and it is in every loop over f16. */
 RDX_INLINE float rdx_load_f16(uint16_t x)
 {
-    return rdx_widen(x & 0x7fffu, (uint32_t)x >> 15, 13, 0x77800000u, 0x7c00u); /* 2^(127 - 15) */
+    uint32_t bits = (uint32_t)(int32_t)(int16_t)x << 13 & 0x8fffe000u;
+    float value = rdx_f32_of_bits(bits) * rdx_f32_of_bits(0x77800000u); /* 2^(127 - 15) */
+    bool huge = (bits & 0x0f800000u) == 0x0f800000u;
+    return rdx_f32_of_bits(rdx_bits_of_f32(value) | (huge ? 0x7f800000u : 0));
 }
 
 RDX_INLINE float rdx_load_bf16(uint16_t x)

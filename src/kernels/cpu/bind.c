@@ -27,14 +27,6 @@ enum {
     AHEAD_BYTES = 2048,
 };
 
-/* One instruction an element: hardware prefetching keeps up, and asking as well costs 5%. */
-static bool is_light(RdxAlgebra algebra)
-{
-    return algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD || algebra == RDX_ALGEBRA_SUMSQ ||
-           algebra == RDX_ALGEBRA_MAX || algebra == RDX_ALGEBRA_AND || algebra == RDX_ALGEBRA_OR ||
-           algebra == RDX_ALGEBRA_XOR;
-}
-
 /* Whether elements are of the converted working type as they lie in memory. */
 static bool is_native(RdxType type, RdxWork work, bool planar)
 {
@@ -91,7 +83,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
         code.store2 = isa->store[recipe->second == RDX_SECOND_INDEX ? RDX_WORK_I64 : result][recipe->out2];
         RDX_ASSURE(code.store2);
     }
-    if (config->bytes >= STREAM_BYTES && (code.fold != code.algebra->fold || !is_light((RdxAlgebra)recipe->algebra)))
+    if (config->bytes >= STREAM_BYTES)
         code.load.ahead = AHEAD_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     kernel->launch = rdx_cpu_launch;

@@ -3,7 +3,10 @@
    stays in L1; all others go to the fold as they lie. */
 #include "worker.h"
 
-enum { AHEAD_BYTES = 1024 }; /* of what comes next, asked for while lanes are joined */
+enum {
+    AHEAD_BYTES = 1024, /* of what comes next, asked for while lanes are joined */
+    PIECE_BYTES = 1024, /* staged at once */
+};
 
 static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element in one plane */
 {
@@ -37,17 +40,25 @@ static Stage stage_of(const RdxWorker *worker)
     return stage;
 }
 
-/* Brings n contiguous elements to place `place` of the stage. */
-static void stage_run(const RdxWorker *worker, const Stage *stage, int64_t place, const unsigned char *from, int64_t n)
+/* Brings n contiguous elements to place `place` of the stage, a piece at a time, asking for what lies ahead. */
+static void stage_run(const RdxWorker *worker, const Stage *stage, int64_t place, const unsigned char *data, int64_t n)
 {
-    if (worker->code->convert) {
-        unsigned char *to = stage->converted + place * stage->converted_size;
-        worker->code->convert(to, from, n, stage->converted_plane);
-        from = to;
+    int64_t ahead = worker->code->load.ahead, size = rdx_types[worker->recipe->in].size;
+    int64_t piece = ahead ? PIECE_BYTES / size : n;
+    for (int64_t at = 0; at < n; at += piece) {
+        const unsigned char *from = data + at * size;
+        int64_t count = rdx_min(piece, n - at), to_place = place + at;
+        if (ahead)
+            rdx_prefetch_far(from + ahead, count * size);
+        if (worker->code->convert) {
+            unsigned char *to = stage->converted + to_place * stage->converted_size;
+            worker->code->convert(to, from, count, stage->converted_plane);
+            from = to;
+        }
+        if (worker->recipe->map != RDX_MAP_NONE)
+            worker->code->isa->map(stage->at + to_place * stage->size, stage->plane, from, stage->converted_plane, count,
+                                   worker->recipe);
     }
-    if (worker->recipe->map != RDX_MAP_NONE)
-        worker->code->isa->map(stage->at + place * stage->size, stage->plane, from, stage->converted_plane, n,
-                               worker->recipe);
 }
 
 const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *data, int64_t n)
@@ -86,7 +97,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     RdxFold fold; /* most of it is for 16 lines; clearing it all costs more than a short fold */
     fold.lines = lines;
     fold.load = worker->code->load;
-    fold.load.ahead = 0;
+    if (lines > 1 && line[1] - line[0] != width * in_size) /* what is asked for ahead is what follows the lines */
+        fold.load.ahead = 0;
     fold.index[0] = 0;
     fold.uneven = false;
     if (recipe->indexed) {
@@ -109,6 +121,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
         stage_lines(worker, &fold, columns);
+        fold.load.ahead = 0;
         fold.width = columns * recipe->unit;
         fold.nodes = rdx_strip_at(nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;
@@ -150,7 +163,6 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     for (int64_t i = 0; i < count; i += at_once) {
         rows.count = rdx_min(at_once, count - i);
         stage_run(worker, &stage, 0, in + i * step, rows.count * n);
-        rdx_prefetch(in + (i + rows.count) * step, AHEAD_BYTES);
         rows.nodes = rdx_strip_at(nodes, recipe, i * recipe->unit);
         worker->code->rows(&rows);
     }

@@ -64,10 +64,10 @@ typedef struct RdxAlgebraCode {
     /* In place over min(n, lanes) * unit nodes of one chunk of n elements; the first unit nodes are the answer. */
     void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
     /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each: row i's answer goes to rows[i]. `from`
-       may be rows; else it is not written. */
-    void (*halve_rows)(RdxStrip rows, RdxStrip from, int64_t count, int64_t n, int64_t lanes, int64_t unit);
+       may be rows; else it is not written, and what lies `ahead` bytes behind is asked for, 0: nothing. */
+    void (*halve_rows)(RdxStrip rows, RdxStrip from, int64_t count, int64_t n, int64_t lanes, int64_t unit, int64_t ahead);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
-    void (*words)(int64_t *dst, const void *src, int64_t n);
+    void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
 } RdxAlgebraCode;
 
 /* fold and rows over elements that are converted and mapped as they are loaded, for what is asked for most. */

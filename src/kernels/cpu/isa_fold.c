@@ -69,11 +69,14 @@
 
 #include "fold_fused.inc"
 
-#define CODE(algebra, suffix) CODE_WORDS(algebra, suffix, NULL)
-#define CODE_WORDS(algebra, suffix, words)                                                                             \
+#define CODE(algebra, suffix)                                                                                          \
     {                                                                                                                  \
         algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
-            algebra##_halve_rows_##suffix, words                                                                       \
+            algebra##_halve_rows_##suffix, NULL                                                                        \
+    }
+#define WIDENING(suffix)                                                                                               \
+    {                                                                                                                  \
+        isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, isum_words_##suffix   \
     }
 #define REALS(ALGEBRA, algebra)                                                                                        \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
@@ -100,11 +103,11 @@ const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     REALS(CVARN, cvarn),
     REALS(LSE, lse),
     REALS(LSEN, lsen),
-    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = CODE_WORDS(isum, i8, isum_words_i8),
-                          [RDX_WORK_U8] = CODE_WORDS(isum, u8, isum_words_u8),
-                          [RDX_WORK_I16] = CODE_WORDS(isum, i16, isum_words_i16),
-                          [RDX_WORK_U16] = CODE_WORDS(isum, u16, isum_words_u16),
-                          [RDX_WORK_I32] = CODE_WORDS(isum, i32, isum_words_i32)},
+    [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = WIDENING(i8),
+                          [RDX_WORK_U8] = WIDENING(u8),
+                          [RDX_WORK_I16] = WIDENING(i16),
+                          [RDX_WORK_U16] = WIDENING(u16),
+                          [RDX_WORK_I32] = WIDENING(i32)},
     [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = CODE(moments, i32)},
     INTEGERS(MAX, max),
     INTEGERS(ARGMAX, argmax),

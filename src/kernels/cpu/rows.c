@@ -6,6 +6,20 @@
 
 #include "../../iter/walk.h"
 
+/* One run of n elements, `step` bytes apart, a piece at a time, asking for what lies ahead. */
+static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned char *from, int64_t n, int64_t step)
+{
+    int size = worker->space->in_size;
+    bool asks = worker->code->load.ahead && step > 0 && step <= 256;
+    int64_t piece = asks ? rdx_max(1024 / step, 1) : n;
+    for (int64_t at = 0; at < n; at += piece) {
+        int64_t count = rdx_min(piece, n - at);
+        if (asks)
+            rdx_prefetch_far(from + at * step + worker->code->load.ahead, count * step);
+        worker->code->isa->gather(to + at * size, from + at * step, count, step, size);
+    }
+}
+
 /* Copies n elements from e on into the raw scratch, and their logical indices into the table. */
 static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n)
 {
@@ -18,7 +32,7 @@ static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char
     for (int64_t done = 0; done < n;) {
         const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
         int64_t run = rdx_min(rdx_walk_run(&walk), n - done);
-        worker->code->isa->gather(raw + done * size, in + walk.in, run, inner ? inner->in : size, size);
+        copy_run(worker, raw + done * size, in + walk.in, run, inner ? inner->in : size);
         if (worker->recipe->indexed && space->reduce_rank > 1)
             for (int64_t i = 0; i < run; i++)
                 table[done + i] = space->index_offset + walk.index + i * (inner ? inner->index : 0);
@@ -142,6 +156,11 @@ static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
     Rows rows = {block, reach_of(worker, copy)};
     if (!(rows.reach == COPIED && worker->space->reduce_rank > 1))
         rdx_chunk_offsets(worker, 1);
+    if (rows.reach == SCATTERED) { /* chunk by chunk: the runs of neighbouring outputs follow each other */
+        RdxTree tree = {worker, block->outputs, rdx_recipe_chunk(recipe), leaf, &rows};
+        rdx_tree_fold(&tree, first, count, 0, nodes);
+        return;
+    }
     for (int64_t i = 0; i < block->outputs; i++) {
         RdxBlock one = {block->in + i * block->in_step, block->in_step, 1};
         Rows row = {&one, rows.reach};

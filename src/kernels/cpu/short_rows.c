@@ -14,8 +14,9 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
     return raw;
 }
 
-/* The nodes of rows of one line each. An element that is its own node stays where it lies, or is staged. */
-static RdxStrip fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+/* The nodes of rows of one line each. An element that is its own node stays where it lies, or is staged. ahead: what to ask for
+   while they are read. */
+static RdxStrip fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows, int64_t *ahead)
 {
     int64_t width = block->outputs * n, zero = worker->space->index_offset;
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
@@ -24,6 +25,8 @@ static RdxStrip fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t 
         worker->code->fold == worker->code->algebra->fold) {
         RdxStrip from = rows;
         from.part[0] = (unsigned char *)(uintptr_t)rdx_stage(worker, line, width); /* not written */
+        if (!worker->code->staged)
+            *ahead = worker->code->load.ahead;
         return from;
     }
     rdx_fold_lines(worker, 1, &line, 0, width, &zero, worker->recipe->indexed ? offset : NULL, rows);
@@ -62,7 +65,8 @@ static int64_t fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     for (int64_t at = 0; at < block->outputs; at += piece) {
         int64_t count = rdx_min(piece, block->outputs - at);
         const unsigned char *bytes = rdx_stage(worker, line + at * n * worker->space->in_size, count * n);
-        worker->code->algebra->words((int64_t *)(void *)rows.part[0] + at * words, bytes, count * words);
+        worker->code->algebra->words((int64_t *)(void *)rows.part[0] + at * words, bytes, count * words,
+                                           worker->code->staged ? 0 : worker->code->load.ahead);
     }
     return words;
 }
@@ -91,14 +95,15 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         if (one_line && has_words(worker, n)) {
             int64_t words = fold_words(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, rows, piece.outputs, words, words, 1);
+            worker->code->algebra->halve_rows(rows, rows, piece.outputs, words, words, 1, 0);
         } else {
             RdxStrip from = rows;
+            int64_t ahead = 0;
             if (one_line)
-                from = fold_one_line(worker, &piece, n, rows);
+                from = fold_one_line(worker, &piece, n, rows, &ahead);
             else
                 fold_each_row(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, from, piece.outputs, n, recipe->lanes, recipe->unit);
+            worker->code->algebra->halve_rows(rows, from, piece.outputs, n, recipe->lanes, recipe->unit, ahead);
         }
         rdx_strip_copy(rdx_strip_at(nodes, recipe, at * recipe->unit), rows, recipe, piece.outputs * recipe->unit);
     }
