@@ -15,12 +15,6 @@ static const struct {
 #undef X
 };
 
-int rdx_work_size(RdxWork work)
-{
-    static const uint8_t size[RDX_WORK_COUNT] = {4, 8, 4, 8, 1, 1, 2, 2};
-    return size[work];
-}
-
 int rdx_recipe_state_bytes(const RdxRecipe *recipe)
 {
     int i64_parts = recipe->parts - recipe->work_parts;

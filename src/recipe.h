@@ -20,6 +20,12 @@ typedef enum RdxWork {
     RDX_WORK_COUNT
 } RdxWork;
 
+static inline int rdx_work_size(RdxWork work) /* bytes of one value */
+{
+    static const uint8_t size[RDX_WORK_COUNT] = {4, 8, 4, 8, 1, 1, 2, 2};
+    return size[work];
+}
+
 /* X(NAME, name, planes read per element, node parts of the working type, node parts of i64) */
 #define RDX_ALGEBRAS(X)                                                                                                \
     X(SUM, sum, 1, 1, 0)                                                                                               \
@@ -120,7 +126,6 @@ static inline int64_t rdx_recipe_chunk(const RdxRecipe *recipe)
 
 /* Bytes of one node state of one output: all parts, each 4 or 8 bytes, times unit. */
 int rdx_recipe_state_bytes(const RdxRecipe *recipe);
-int rdx_work_size(RdxWork work);
 
 /* Checks op, dtypes and options of a problem with `count` reduced elements and decides the recipe.
    RDX_ERR_OP, _OPTION, _UNSUPPORTED, _EMPTY is the caller's (it knows whether the output has elements). */

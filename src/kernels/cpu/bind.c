@@ -86,7 +86,9 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     if (config->bytes >= STREAM_BYTES)
         code.load.ahead = AHEAD_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
-    kernel->launch = rdx_cpu_launch;
+    bool one = config->strategy == RDX_STRATEGY_CPU_ROWS && space->keep_rank == 0 && space->reduce_rank <= 1 &&
+               recipe->count > 0 && recipe->count <= rdx_recipe_chunk(recipe) && code.scratch.bytes <= RDX_LOCAL_SCRATCH;
+    kernel->launch = one ? rdx_cpu_launch_one : rdx_cpu_launch;
     memcpy(kernel->code, &code, sizeof code);
     return RDX_OK;
 }

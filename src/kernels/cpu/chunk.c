@@ -250,7 +250,11 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
     RdxStrip strip;
     int64_t lanes = recipe->lanes;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
-    rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    if (n < lanes) /* one line of all columns */
+        rdx_fold_lines(worker, 1, &data, 0, n * columns, &first_index, recipe->indexed ? offset : NULL, strip);
+    else
+        rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
     worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, columns * recipe->unit);
 }

@@ -4,7 +4,7 @@
 
 #include "../../iter/walk.h"
 
-enum { TILE = 64 }; /* outputs at a time */
+enum { TILE = 256 }; /* outputs at a time */
 
 typedef struct Target {
     unsigned char *to;
@@ -43,6 +43,18 @@ static void spread(const RdxWorker *worker, const Target *target, const unsigned
     }
 }
 
+/* Stores results where they belong, without a detour where they follow each other. */
+static void deliver(const RdxWorker *worker, const Target *target, const void *results, int64_t count, bool second)
+{
+    unsigned char elements[16 * TILE];
+    if (worker->space->copy_rank == 0 && (count == 1 || target->step == rdx_types[target->type].size)) {
+        target->store(target->to, results, count);
+        return;
+    }
+    target->store(elements, results, count);
+    spread(worker, target, elements, count, second);
+}
+
 /* out = alpha * result + beta * out, where every place has an old value of its own. */
 static void spread_with_old(const RdxWorker *worker, const Target *target, const void *result, int64_t count)
 {
@@ -74,11 +86,11 @@ void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned
 {
     const RdxRecipe *recipe = worker->recipe;
     double result[2 * TILE], second[2 * TILE];
-    unsigned char elements[16 * TILE];
     for (int64_t at = 0; at < outputs; at += TILE) {
         int64_t count = rdx_min(outputs - at, TILE);
         Target first = {out + at * out_step, out_step, (RdxType)recipe->out, worker->code->store};
-        worker->code->isa->finish(recipe, rdx_strip_at(nodes, recipe, at * recipe->unit), count, result,
+        RdxStrip some = at ? rdx_strip_at(nodes, recipe, at * recipe->unit) : nodes;
+        worker->code->isa->finish(recipe, some, count, result,
                                   out2 ? second : NULL);
         if (worker->beta != 0) {
             spread_with_old(worker, &first, result, count);
@@ -87,13 +99,11 @@ void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned
                 worker->code->isa->scale((RdxWork)recipe->result, result, NULL,
                                          rdx_type_is_complex((RdxType)recipe->out) ? 2 * count : count, worker->alpha,
                                          0);
-            first.store(elements, result, count);
-            spread(worker, &first, elements, count, false);
+            deliver(worker, &first, result, count, false);
         }
         if (out2) {
             Target other = {out2 + at * out2_step, out2_step, (RdxType)recipe->out2, worker->code->store2};
-            other.store(elements, second, count);
-            spread(worker, &other, elements, count, true);
+            deliver(worker, &other, second, count, true);
         }
     }
 }

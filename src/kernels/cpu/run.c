@@ -141,6 +141,27 @@ static void thread_body(void *context, int thread)
     rdx_fp_leave(callers);
 }
 
+/* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk. */
+RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
+{
+    const RdxSpace *space = launch->space;
+    const RdxRecipe *recipe = launch->recipe;
+    const RdxCpuCode *code = (const RdxCpuCode *)launch->code;
+    _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
+    RdxWorker worker = {space, recipe, launch->config, code, &code->scratch, scratch, launch->alpha, launch->beta};
+    double node[RDX_MAX_PARTS][2];
+    RdxStrip nodes;
+    for (int part = 0; part < RDX_MAX_PARTS; part++)
+        nodes.part[part] = (unsigned char *)node[part];
+    RdxFpState callers = rdx_fp_enter();
+    rdx_chunk_offsets(&worker, 1);
+    rdx_chunk_fold(&worker, launch->in + space->in_offset, recipe->count, 1, space->index_offset, nodes);
+    rdx_emit(&worker, nodes, 1, launch->out + space->out_offset,
+             launch->out2 ? launch->out2 + space->out2_offset : NULL, 0, 0);
+    rdx_fp_leave(callers);
+    return RDX_OK;
+}
+
 RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
 {
     const RdxSpace *space = launch->space;

@@ -32,8 +32,15 @@ static inline RdxStrip rdx_strip_at(RdxStrip strip, const RdxRecipe *recipe, int
 
 static inline void rdx_strip_copy(RdxStrip dst, RdxStrip src, const RdxRecipe *recipe, int64_t values)
 {
-    for (int part = 0; part < recipe->parts; part++)
-        memcpy(dst.part[part], src.part[part], (size_t)(values * rdx_strip_part_size(recipe, part)));
+    for (int part = 0; part < recipe->parts; part++) {
+        int size = rdx_strip_part_size(recipe, part);
+        if (values == 1 && size == 4) /* not worth a call */
+            memcpy(dst.part[part], src.part[part], 4);
+        else if (values == 1 && size == 8)
+            memcpy(dst.part[part], src.part[part], 8);
+        else
+            memcpy(dst.part[part], src.part[part], (size_t)(values * size));
+    }
 }
 
 #endif
