@@ -383,8 +383,12 @@ run stats a.npy
 grep -q "$(printf '\033')" out && report "no colours in a pipe" "colours" || report "no colours in a pipe" ok
 
 # ---- beside NumPy ----
-if python3 -c 'import numpy' 2>/dev/null; then
-    if python3 "$here/numpy_compare.py" "$redax" >compared 2>&1; then
+numpy_python=
+for python in python3 /usr/bin/python3; do # a machine may have several
+    if [ -z "$numpy_python" ] && "$python" -c 'import numpy' 2>/dev/null; then numpy_python=$python; fi
+done
+if [ -n "$numpy_python" ]; then
+    if "$numpy_python" "$here/numpy_compare.py" "$redax" >compared 2>&1; then
         report "answers beside NumPy: $(tail -1 compared)" ok
     else
         report "answers beside NumPy" "$(tail -5 compared)"
