@@ -52,6 +52,26 @@ void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScra
     scratch->nodes = take(&scratch->bytes, rdx_scratch_strip_bytes(recipe, needs->nodes));
 }
 
+/* Any order gives the same bits, and rows may be taken as they come. */
+static bool any_order(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    return recipe->exact && !recipe->indexed && space->reduce_rank == 1;
+}
+
+int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs)
+{
+    int64_t row_bytes = outputs * space->in_size, lanes = recipe->lanes;
+    if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes || recipe->indexed || any_order(space, recipe) ||
+        space->reduce_count % lanes != 0)
+        return 1;
+    return rdx_pow2_floor(rdx_max(rdx_min(RDX_STRIP_BYTES / row_bytes, lanes), 1));
+}
+
+int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    return any_order(space, recipe) ? 1 : rdx_scratch_levels(rdx_min(rdx_max(space->reduce_count, 1), recipe->lanes));
+}
+
 void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     int64_t n = rdx_max(space->reduce_count, 1), lanes = recipe->lanes;
@@ -78,10 +98,12 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         break;
     case RDX_STRATEGY_CPU_COLUMNS:
         if (config->variant == 0) { /* strips */
-            needs.line = outputs;
+            int64_t rows = rdx_strip_rows(space, recipe, outputs);
+            needs.line = rows * outputs;
             needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
-            needs.fold = 0;
-            needs.levels = levels + rdx_scratch_levels(rdx_min(n, lanes));
+            needs.fold = rows > 1 ? rows * outputs : 0;
+            needs.columns = rows * outputs;
+            needs.levels = levels + rdx_strip_levels(space, recipe);
         } else { /* whole lines of all columns */
             needs.line = rdx_min(n, lanes) * outputs;
             needs.table = recipe->indexed ? needs.line : 0;

@@ -7,9 +7,17 @@
 
 enum {
     RDX_STAGE_BYTES = 16384,
+    RDX_STRIP_BYTES = 16384, /* input bytes of a strip's row: 4 KiB reads 5% slower, 2 KiB 15% */
     RDX_LOCAL_SCRATCH = 49152,
     RDX_ROWS_BYTES = 4096, /* of short rows that are halved side by side: while they are joined no load is in flight */
 };
+
+/* How many rows of a strip are taken as one wide row, a power of two: rows that touch each other, up to what a strip reads at once.
+   Narrower ones read at two thirds of the speed. */
+int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs);
+
+/* Levels of spare strips that the lanes of a strip need. */
+int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe);
 
 /* How many short rows of n elements are folded at once. */
 static inline int64_t rdx_rows_at_once(int64_t n, int in_size)

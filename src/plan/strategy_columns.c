@@ -5,7 +5,6 @@
 
 enum {
     LINE_BYTES = 262144,  /* nodes of a line: a quarter of L2 */
-    STRIP_BYTES = 16384,  /* input bytes of a strip's row: 4 KiB reads 5% slower, 2 KiB 15% */
     SPARE_BYTES = 393216, /* a strip's partial results, all levels: stays in L2 */
 };
 
@@ -42,14 +41,14 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
         config->outputs_per_block = extent;
     } else {
         int64_t chunks = rdx_div_up(space->reduce_count, rdx_recipe_chunk(recipe));
-        int64_t levels = rdx_scratch_levels(chunks) + rdx_scratch_levels(recipe->lanes) + 2;
-        int64_t width = rdx_min(STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
+        int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
+        int64_t width = rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
         int64_t units = situation->device->units;
         double strips = (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
         if ((double)chunks * strips < 4.0 * (double)units) /* too few parts to split: more strips */
             width = rdx_min(width, rdx_max(rdx_div_up(extent, 4 * units), 1024 / space->in_size));
-        width = rdx_max(rdx_round_up(width, 64), 64);
-        config->outputs_per_block = rdx_min(extent, width);
+        width = rdx_div_up(extent, rdx_div_up(extent, rdx_max(width, 64))); /* strips of one width */
+        config->outputs_per_block = rdx_min(extent, rdx_round_up(width, 64));
     }
     rdx_cpu_partition(situation, config, true);
 }

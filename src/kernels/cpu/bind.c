@@ -50,8 +50,8 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe)
         code->rows = fused->rows;
         code->staged = false;
         int64_t top = recipe->work == RDX_WORK_I64 ? INT64_MAX : INT32_MAX;
-        code->load.turn = recipe->flip ? -1 : 0;
-        code->load.nan = recipe->map == RDX_MAP_NONZERO ? recipe->omit : recipe->omit ? -top - 1 : top;
+        code->load.turn = recipe->map == RDX_MAP_ZERO ? 1 : recipe->flip ? -1 : 0;
+        code->load.nan = recipe->algebra == RDX_ALGEBRA_ISUM ? recipe->omit && recipe->map == RDX_MAP_NONZERO : recipe->omit ? -top - 1 : top;
     }
 }
 

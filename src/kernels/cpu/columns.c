@@ -11,6 +11,7 @@
 typedef struct Strip {
     const RdxBlock *block;
     int64_t chunk_first, n; /* the present chunk */
+    int64_t rows;           /* neighbouring lanes taken as one wide row */
 } Strip;
 
 /* Byte offset and logical index of every element of the chunk, where the reduced space is more than one dim. */
@@ -58,10 +59,10 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         }
         stride = bytes;
     }
-    rdx_fold_lines(worker, lines, line, stride, strip->block->outputs, index, NULL, nodes);
+    rdx_fold_lines(worker, lines, line, stride, strip->rows * strip->block->outputs, index, NULL, nodes);
 }
 
-/* Node (h, r) of the lane tree; r < n. */
+/* Node (h, r) of the lane tree; r < n. Of a wide row: the nodes of its rows side by side. */
 static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t r, int level, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -74,8 +75,21 @@ static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t 
         return;
     RdxStrip right = rdx_worker_spare(worker, level);
     fold_node(worker, strip, 2 * h, r + h, level + 1, right);
-    worker->code->algebra->join(nodes, nodes, right, strip->block->outputs * recipe->unit,
+    worker->code->algebra->join(nodes, nodes, right, strip->rows * strip->block->outputs * recipe->unit,
                                 (strip->n - 1 - r) / (2 * h) + 1, (strip->n - 1 - r - h) / (2 * h) + 1);
+}
+
+/* The lane tree down to one wide row, then its rows are joined. */
+static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    int64_t values = strip->block->outputs * recipe->unit;
+    RdxStrip wide;
+    rdx_strip_lay(&wide, worker->scratch + worker->plan->fold, recipe, strip->rows * values);
+    fold_node(worker, strip, strip->rows, 0, level, wide);
+    for (int64_t h = strip->rows / 2; h >= 1; h /= 2)
+        worker->code->algebra->join(h == 1 ? nodes : wide, wide, rdx_strip_at(wide, recipe, h * values), h * values,
+                                    strip->n / (2 * h), strip->n / (2 * h));
 }
 
 /* Where any order gives the same bits, rows are taken as they come, so many at once as a fold holds. */
@@ -100,7 +114,7 @@ static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStri
 static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
 {
     RdxWorker *worker = tree->worker;
-    Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1)};
+    Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1};
     const RdxSpace *space = worker->space;
     if (worker->recipe->exact && !worker->recipe->indexed && space->reduce_rank == 1 &&
         strip.block->in_step == space->in_size) {
@@ -109,7 +123,13 @@ static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip n
     }
     if (space->reduce_rank > 1)
         fill_table(worker, strip.chunk_first, strip.n);
-    fold_node(worker, &strip, 1, 0, level, nodes);
+    strip.rows = worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS
+                     ? rdx_strip_rows(space, worker->recipe, strip.block->outputs)
+                     : 1;
+    if (strip.rows == 1)
+        fold_node(worker, &strip, 1, 0, level, nodes);
+    else
+        fold_wide(worker, &strip, level, nodes);
 }
 
 void rdx_cpu_strips(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
