@@ -75,7 +75,7 @@ static bool same(const Nodes *a, const Nodes *b, const RdxRecipe *recipe)
 static void check_join(const RdxIsa *isa, const RdxRecipe *recipe, uint64_t seed, Nodes *first)
 {
     static Nodes a, b, ab, ba;
-    const RdxAlgebraCode *code = &isa->algebra[recipe->algebra][recipe->work];
+    const RdxAlgebraCode *code = rdx_isa_algebra(isa, recipe);
     const char *name = algebras[recipe->algebra].name;
     int64_t na = 1 + (int64_t)(seed % 16), nb = seed % 3 ? 1 + (int64_t)(seed / 3 % 16) : na;
     fill(&a, recipe, 2 * seed);

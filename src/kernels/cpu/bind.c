@@ -63,7 +63,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     RdxWork result = (RdxWork)recipe->result, convert = (RdxWork)recipe->convert;
     RdxCpuCode code = {
         .isa = isa,
-        .algebra = &isa->algebra[recipe->algebra][recipe->work],
+        .algebra = rdx_isa_algebra(isa, recipe),
         .convert = recipe->planar ? isa->convert_planar[in][convert] : isa->convert[in][convert],
         .store = isa->store[recipe->finish == RDX_FINISH_INDEX ? RDX_WORK_I64 : result][out],
         .reduce = strategy_code(config->strategy),

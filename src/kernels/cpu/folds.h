@@ -5,7 +5,8 @@
 #include "isa.h"
 #include "vector.h"
 
-extern const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
+extern const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
+extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
 extern const RdxFused RDX_LEVEL(fused)[];
 

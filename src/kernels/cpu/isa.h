@@ -53,6 +53,7 @@ typedef struct RdxRows {
     int64_t index, index_step;
     const int64_t *offset;
     int64_t ahead; /* bytes behind each row to ask for before its lanes are joined */
+    void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit); /* the algebra's */
     RdxLoad load;
 } RdxRows;
 
@@ -109,7 +110,8 @@ typedef void (*RdxStore)(void *dst, const void *src, int64_t n);
 
 typedef struct RdxIsa {
     const char *name;
-    const RdxAlgebraCode (*algebra)[RDX_WORK_COUNT]; /* by RdxAlgebra */
+    const RdxAlgebraCode (*reals)[RDX_WORK_COUNT];    /* by RdxAlgebra; of f32 and f64 */
+    const RdxAlgebraCode (*integers)[RDX_WORK_COUNT]; /* of the other working types */
     const RdxFused *fused;                           /* ends with an entry without fold */
     const RdxConvert (*convert)[RDX_WORK_COUNT];     /* by RdxType; NULL: the element is of the working type */
     const RdxConvert (*convert_planar)[RDX_WORK_COUNT];
@@ -122,6 +124,12 @@ typedef struct RdxIsa {
     void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
 } RdxIsa;
+
+static inline const RdxAlgebraCode *rdx_isa_algebra(const RdxIsa *isa, const RdxRecipe *recipe)
+{
+    bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
+    return &(real ? isa->reals : isa->integers)[recipe->algebra][recipe->work];
+}
 
 /* The level in use: the best that this machine and this build have, or what RDX_ISA names. RDX_ERR_DEVICE if RDX_ISA names one
    that is not there. Read once. */

@@ -8,7 +8,8 @@
 
 const RdxIsa TABLE(RDX_ISA) = {
     .name = TEXT(RDX_ISA),
-    .algebra = RDX_LEVEL(folds),
+    .reals = RDX_LEVEL(folds_real),
+    .integers = RDX_LEVEL(folds_int),
     .fused = RDX_LEVEL(fused),
     .convert = RDX_LEVEL(convert),
     .convert_planar = RDX_LEVEL(convert_planar),

@@ -1,22 +1,10 @@
-/* The fold, join and halve of every algebra at one ISA level (RDX_ISA). The table is dense where the recipe can ask for it. */
+/* The folds of the algebras over integers and keys at one ISA level, and of sums that widen. */
 #include "folds.h"
 
 #include "../algebra.h"
-#include "../scalar.h"
 #include "vector.h"
 
 #include <string.h>
-
-#define T float
-#define RDX_SUFFIX f32
-#include "fold_real.inc"
-#undef T
-#undef RDX_SUFFIX
-#define T double
-#define RDX_SUFFIX f64
-#include "fold_real.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define T int32_t
 #define RDX_SUFFIX i32
@@ -24,12 +12,6 @@
 
 #define A moments
 #define A_UPPER MOMENTS
-#define NODE_A moments
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
@@ -67,8 +49,6 @@
 #undef T
 #undef RDX_SUFFIX
 
-#include "fold_fused.inc"
-
 #define CODE(algebra, suffix)                                                                                          \
     {                                                                                                                  \
         algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
@@ -78,31 +58,12 @@
     {                                                                                                                  \
         isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, isum_words_##suffix   \
     }
-#define REALS(ALGEBRA, algebra)                                                                                        \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = CODE(algebra, i32), [RDX_WORK_I64] = CODE(algebra, i64)}
-#define ALL(ALGEBRA, algebra)                                                                                          \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32),                                                    \
-                               [RDX_WORK_F64] = CODE(algebra, f64),                                                    \
-                               [RDX_WORK_I32] = CODE(algebra, i32),                                                    \
-                               [RDX_WORK_I64] = CODE(algebra, i64)}
 
-const RdxAlgebraCode RDX_LEVEL(folds)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    ALL(SUM, sum),
-    ALL(PROD, prod),
-    REALS(CPROD, cprod),
-    REALS(CPRODN, cprodn),
-    REALS(SUMN, sumn),
-    REALS(CSUMN, csumn),
-    REALS(SUMSQ, sumsq),
-    REALS(CSUMSQ, csumsq),
-    REALS(VAR, var),
-    REALS(CVAR, cvar),
-    REALS(VARN, varn),
-    REALS(CVARN, cvarn),
-    REALS(LSE, lse),
-    REALS(LSEN, lsen),
+const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
+    INTEGERS(SUM, sum),
+    INTEGERS(PROD, prod),
     [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = WIDENING(i8),
                           [RDX_WORK_U8] = WIDENING(u8),
                           [RDX_WORK_I16] = WIDENING(i16),

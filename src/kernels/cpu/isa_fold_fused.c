@@ -1,255 +1,179 @@
-/* Folds that convert and map elements as they load them, for what is asked for most: sums, sums of squares and variances of 16-bit
-   floats, extremes of floats and bytes, predicates of f32 and bool. Everything else goes through the tiles of chunk.c. */
+/* Folds that convert and map elements as they load them, at one ISA level, for what is asked for most: sums, sums of squares and
+   variances of 16-bit floats, extremes of floats and bytes, predicates of f32 and bool. Everything else goes through the stage of
+   chunk.c. */
+#include "folds.h"
+
+#include "../algebra.h"
+#include "../scalar.h"
+#include "vector.h"
+
+#include <string.h>
+
 #define A sum
 #define A_UPPER SUM
-#define NODE_A sum
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_bf16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A sum
 #define A_UPPER SUM
-#define NODE_A sum
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_f16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A sumsq
 #define A_UPPER SUMSQ
-#define NODE_A sumsq
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_bf16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A sumsq
 #define A_UPPER SUMSQ
-#define NODE_A sumsq
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_f16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A var
 #define A_UPPER VAR
-#define NODE_A var
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_bf16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A var
 #define A_UPPER VAR
-#define NODE_A var
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_f16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f32
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, false, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), false, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), false, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int64_t
 #define RDX_SUFFIX i64
 #define FUSED i64_of_f64
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, false, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
-#define NODE_A argmax
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f32
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, true, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
 #define INDEXED 1
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
-#define NODE_A argmax
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), true, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
 #define INDEXED 1
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
-#define NODE_A argmax
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f16
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), true, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
 #define INDEXED 1
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
-#define NODE_A argmax
 #define T int64_t
 #define RDX_SUFFIX i64
 #define FUSED i64_of_f64
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, true, TURN, NAN_KEY)
-#define TWO_PLANES 0
-#define HAS_LANE 1
 #define INDEXED 1
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A isum
 #define A_UPPER ISUM
-#define NODE_A isum
 #define T uint8_t
 #define RDX_SUFFIX u8
 #define FUSED u8_of_f32
 #define SOURCE float
 #define ELEMENT(x) (((x != 0) & !((x != x) & (NAN_KEY != 0))) ^ TURN)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
 #define WIDENS 1
 #include "fold.inc"
 #undef T
@@ -257,50 +181,33 @@
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_i8
 #define SOURCE int8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
-#define NODE_A max
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_u8
 #define SOURCE uint8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
-#define WIDENS 0
 #include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
 #define A isum
 #define A_UPPER ISUM
-#define NODE_A isum
 #define T uint8_t
 #define RDX_SUFFIX u8
 #define FUSED u8_of_bool
 #define SOURCE uint8_t
 #define ELEMENT(x) ((x != 0) ^ TURN)
-#define TWO_PLANES 0
-#define HAS_LANE 1
-#define INDEXED 0
-#define OMIT false
 #define WIDENS 1
 #include "fold.inc"
 #undef T
