@@ -45,8 +45,8 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
         int64_t width = rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
         int64_t units = situation->device->units;
         double strips = (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
-        if ((double)chunks * strips < 4.0 * (double)units) /* too few parts to split: more strips */
-            width = rdx_min(width, rdx_max(rdx_div_up(extent, 4 * units), 1024 / space->in_size));
+        if ((double)chunks * strips < (double)units) /* too few parts to split: more strips */
+            width = rdx_min(width, rdx_max(rdx_div_up(extent, units), 1024 / space->in_size));
         width = rdx_div_up(extent, rdx_div_up(extent, rdx_max(width, 64))); /* strips of one width */
         config->outputs_per_block = rdx_min(extent, rdx_round_up(width, 64));
     }

@@ -51,5 +51,5 @@ double rdx_plan_short_rows_cost(const RdxSituation *situation, RdxConfig *config
     double present = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
     bool even = space->reduce_count == rdx_pow2_floor(space->reduce_count) || n > present;
     double row = (n > present ? 15 : 0) + (even ? 0 : 12);
-    return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (row + n * element + present * state / 32));
+    return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (row + n * element + present * state / 64));
 }

@@ -144,7 +144,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     RdxRows rows = {.in = in, .step = step, .count = count, .n = n, .lanes = recipe->lanes, .unit = recipe->unit};
     rows.nodes = nodes;
     rows.load = worker->code->load;
-    rows.halve = worker->code->algebra->halve;
+    rows.algebra = worker->code->algebra;
     rows.index = first_index;
     if (recipe->indexed) {
         rows.index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;

@@ -53,7 +53,7 @@ typedef struct RdxRows {
     int64_t index, index_step;
     const int64_t *offset;
     int64_t ahead; /* bytes behind each row to ask for before its lanes are joined */
-    void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit); /* the algebra's */
+    const struct RdxAlgebraCode *algebra;
     RdxLoad load;
 } RdxRows;
 
