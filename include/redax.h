@@ -253,7 +253,7 @@ typedef struct RdxProblem {
 
 /* Reduces, through a bounded cache of plans and with a workspace of its own. CPU: done on return. CUDA: enqueued on
    `stream`. The first call for a problem makes its plan; later ones find it by everything that a plan depends on
-   (alpha, beta and pointers are not among it). All that rdx_plan_create and rdx_execute may fail with, and
+   (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and rdx_execute may fail with, and
    RDX_ERR_MEMORY for the workspace. On a capturing stream a problem that is not in the cache is RDX_ERR_STREAM: call
    once before the capture. */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);

@@ -109,7 +109,7 @@ START_TEST(joins)
             RdxRecipe recipe = {.algebra = (uint8_t)algebra, .work = (uint8_t)work, .unit = 1, .lanes = 128};
             recipe.work_parts = algebras[algebra].work_parts;
             recipe.parts = (uint8_t)(recipe.work_parts + algebras[algebra].i64_parts);
-            if (isas[0]->algebra[algebra][work].join == NULL)
+            if (rdx_isa_algebra(isas[0], &recipe)->join == NULL)
                 continue;
             checked++;
             for (uint64_t seed = 1; seed <= 60; seed++) {

@@ -205,6 +205,9 @@ def measure(library, data, case, threads, seconds):
     if dtype == "f2":  # NumPy adds columns in f16, one after the other: no answer to compare with
         theirs = (peer(x, axis=axes, dtype=np.float32),)
     right = all(agree(op, dtype, o, t) for o, t in zip(outs, theirs))
+    if not right and x.dtype.kind == "f":  # norms of long f4 arrays are off by percents where BLAS adds them up one by one
+        wide = peer(x.astype(np.float64), axis=axes)
+        right = all(agree(op, dtype, o, t) for o, t in zip(outs, wide if isinstance(wide, tuple) else (wide,)))
     mine, others, start = [], [], time.perf_counter()
     repeat = max(1, int(2e-4 / max(timed(run, 1), 1e-9)))
     while len(mine) < 5 or (time.perf_counter() - start < seconds and len(mine) < 1000):

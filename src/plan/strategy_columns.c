@@ -42,7 +42,8 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
     } else {
         int64_t chunks = rdx_div_up(space->reduce_count, rdx_recipe_chunk(recipe));
         int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
-        int64_t width = rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
+        int64_t width =
+            rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
         int64_t units = situation->device->units;
         double strips = (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
         if ((double)chunks * strips < (double)units) /* too few parts to split: more strips */

@@ -51,7 +51,9 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe)
         code->staged = false;
         int64_t top = recipe->work == RDX_WORK_I64 ? INT64_MAX : INT32_MAX;
         code->load.turn = recipe->map == RDX_MAP_ZERO ? 1 : recipe->flip ? -1 : 0;
-        code->load.nan = recipe->algebra == RDX_ALGEBRA_ISUM ? recipe->omit && recipe->map == RDX_MAP_NONZERO : recipe->omit ? -top - 1 : top;
+        code->load.nan = recipe->algebra == RDX_ALGEBRA_ISUM ? recipe->omit && recipe->map == RDX_MAP_NONZERO
+                         : recipe->omit                      ? -top - 1
+                                                             : top;
     }
 }
 
@@ -87,7 +89,8 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
         code.load.ahead = AHEAD_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     bool one = config->strategy == RDX_STRATEGY_CPU_ROWS && space->keep_rank == 0 && space->reduce_rank <= 1 &&
-               recipe->count > 0 && recipe->count <= rdx_recipe_chunk(recipe) && code.scratch.bytes <= RDX_LOCAL_SCRATCH;
+               recipe->count > 0 && recipe->count <= rdx_recipe_chunk(recipe) &&
+               code.scratch.bytes <= RDX_LOCAL_SCRATCH;
     kernel->launch = one ? rdx_cpu_launch_one : rdx_cpu_launch;
     memcpy(kernel->code, &code, sizeof code);
     return RDX_OK;

@@ -56,8 +56,8 @@ static void stage_run(const RdxWorker *worker, const Stage *stage, int64_t place
             from = to;
         }
         if (worker->recipe->map != RDX_MAP_NONE)
-            worker->code->isa->map(stage->at + to_place * stage->size, stage->plane, from, stage->converted_plane, count,
-                                   worker->recipe);
+            worker->code->isa->map(stage->at + to_place * stage->size, stage->plane, from, stage->converted_plane,
+                                   count, worker->recipe);
     }
 }
 
@@ -132,7 +132,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
 {
     int64_t lanes = worker->recipe->lanes;
-    return n > 0 && n % lanes == 0 && n <= RDX_LINES * lanes && (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
+    return n > 0 && n % lanes == 0 && n <= RDX_LINES * lanes &&
+           (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
 }
 
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,

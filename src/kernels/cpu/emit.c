@@ -90,8 +90,7 @@ void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned
         int64_t count = rdx_min(outputs - at, TILE);
         Target first = {out + at * out_step, out_step, (RdxType)recipe->out, worker->code->store};
         RdxStrip some = at ? rdx_strip_at(nodes, recipe, at * recipe->unit) : nodes;
-        worker->code->isa->finish(recipe, some, count, result,
-                                  out2 ? second : NULL);
+        worker->code->isa->finish(recipe, some, count, result, out2 ? second : NULL);
         if (worker->beta != 0) {
             spread_with_old(worker, &first, result, count);
         } else {

@@ -30,7 +30,7 @@ typedef struct RdxLoad {
 } RdxLoad;
 
 typedef struct RdxFold {
-    int lines;                            /* 1 .. 16: elements of every lane; any number if stride says where they are */
+    int lines; /* 1 .. 16: elements of every lane; any number if stride says where they are */
     const unsigned char *line[RDX_LINES]; /* width values of the working type each */
     int64_t stride;                       /* bytes from one line to the next, 0 where they do not lie at one distance */
     int64_t plane;                        /* bytes from the first plane to the second */
@@ -66,7 +66,8 @@ typedef struct RdxAlgebraCode {
     void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
     /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each: row i's answer goes to rows[i]. `from`
        may be rows; else it is not written, and what lies `ahead` bytes behind is asked for, 0: nothing. */
-    void (*halve_rows)(RdxStrip rows, RdxStrip from, int64_t count, int64_t n, int64_t lanes, int64_t unit, int64_t ahead);
+    void (*halve_rows)(RdxStrip rows, RdxStrip from, int64_t count, int64_t n, int64_t lanes, int64_t unit,
+                       int64_t ahead);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
     void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
 } RdxAlgebraCode;
@@ -112,8 +113,8 @@ typedef struct RdxIsa {
     const char *name;
     const RdxAlgebraCode (*reals)[RDX_WORK_COUNT];    /* by RdxAlgebra; of f32 and f64 */
     const RdxAlgebraCode (*integers)[RDX_WORK_COUNT]; /* of the other working types */
-    const RdxFused *fused;                           /* ends with an entry without fold */
-    const RdxConvert (*convert)[RDX_WORK_COUNT];     /* by RdxType; NULL: the element is of the working type */
+    const RdxFused *fused;                            /* ends with an entry without fold */
+    const RdxConvert (*convert)[RDX_WORK_COUNT];      /* by RdxType; NULL: the element is of the working type */
     const RdxConvert (*convert_planar)[RDX_WORK_COUNT];
     const RdxStore (*store)[RDX_TYPE_COUNT]; /* by RdxWork of the result */
     RdxMapCode map;

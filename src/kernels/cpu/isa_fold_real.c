@@ -24,7 +24,7 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    REALS(SUM, sum),       REALS(PROD, prod),   REALS(CPROD, cprod), REALS(CPRODN, cprodn), REALS(SUMN, sumn),
-    REALS(CSUMN, csumn),   REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), REALS(VAR, var),     REALS(CVAR, cvar),
-    REALS(VARN, varn),     REALS(CVARN, cvarn), REALS(LSE, lse),     REALS(LSEN, lsen),
+    REALS(SUM, sum),     REALS(PROD, prod),   REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
+    REALS(CSUMN, csumn), REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), REALS(VAR, var),       REALS(CVAR, cvar),
+    REALS(VARN, varn),   REALS(CVARN, cvarn), REALS(LSE, lse),       REALS(LSEN, lsen),
 };

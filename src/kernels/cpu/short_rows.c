@@ -64,9 +64,9 @@ static int64_t fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
     for (int64_t at = 0; at < block->outputs; at += piece) {
         int64_t count = rdx_min(piece, block->outputs - at);
-        const unsigned char *bytes = rdx_stage(worker, line + at * n * worker->space->in_size, count * n);
+        const unsigned char *from = line + at * n * worker->space->in_size, *bytes = rdx_stage(worker, from, count * n);
         worker->code->algebra->words((int64_t *)(void *)rows.part[0] + at * words, bytes, count * words,
-                                           worker->code->staged ? 0 : worker->code->load.ahead);
+                                     bytes == from ? worker->code->load.ahead : 0);
     }
     return words;
 }
@@ -90,7 +90,8 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, nodes);
         return;
     }
-    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe, rdx_min(at_once, block->outputs) * present * recipe->unit);
+    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,
+                  rdx_min(at_once, block->outputs) * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         if (one_line && has_words(worker, n)) {
