@@ -253,9 +253,9 @@ typedef struct RdxProblem {
 
 /* Reduces, through a bounded cache of plans and with a workspace of its own. CPU: done on return. CUDA: enqueued on
    `stream`. The first call for a problem makes its plan; later ones find it by everything that a plan depends on
-   (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and rdx_execute may fail with, and
-   RDX_ERR_MEMORY for the workspace. On a capturing stream a problem that is not in the cache is RDX_ERR_STREAM: call
-   once before the capture. */
+   (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and
+   rdx_execute may fail with, and RDX_ERR_MEMORY for the workspace. On a capturing stream a problem that is not in the
+   cache is RDX_ERR_STREAM: call once before the capture. */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);
 
 /* The default outputs of problem->op for problem->in: fills device, ndim, dtype and shape, sets strides to NULL
