@@ -56,7 +56,7 @@ NAMED = [
     ("a job may end before its workers", "src/pool.c", "while (pool.active > 0)", "while (false)"),
     ("out may overlap in", "src/api.c", "a + (uintptr_t)a_low < b + (uintptr_t)b_high &&", "false &&"),
     ("a negative beta is no beta", "src/kernels/cpu/emit.c", "if (worker->beta != 0) {", "if (worker->beta > 0) {"),
-    ("equal values: the last index", "src/kernels/cpu/columns.c", "index[j - 1] > moved", "index[j - 1] < moved"),
+    ("equal values: the last index", "src/kernels/cpu/chunk.c", "index[j - 1] > moved", "index[j - 1] < moved"),
     ("short rows of several axes lack their table", "src/plan/scratch.c",
      "            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;\n            needs.levels = rdx_scratch_levels(n);",
      "            needs.levels = rdx_scratch_levels(n);"),
