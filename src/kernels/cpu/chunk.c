@@ -137,7 +137,7 @@ bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
 }
 
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
-                   int64_t first_index, RdxStrip nodes)
+                   int64_t first_index, int64_t next_index, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
@@ -147,6 +147,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     rows.load = worker->code->load;
     rows.algebra = worker->code->algebra;
     rows.index = first_index;
+    rows.next_index = next_index;
     if (recipe->indexed) {
         rows.index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
         rows.offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
@@ -166,6 +167,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
         rows.count = rdx_min(at_once, count - i);
         stage_run(worker, &stage, 0, in + i * step, rows.count * n);
         rows.nodes = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        rows.index = first_index + i * next_index;
         worker->code->rows(&rows);
     }
 }
@@ -246,7 +248,7 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
 {
     const RdxRecipe *recipe = worker->recipe;
     if (columns == 1 && rdx_rows_fit(worker, n)) {
-        rdx_rows_fold(worker, data, n * worker->space->in_size, 1, n, first_index, nodes);
+        rdx_rows_fold(worker, data, n * worker->space->in_size, 1, n, first_index, 0, nodes);
         return;
     }
     RdxStrip strip;

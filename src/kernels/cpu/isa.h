@@ -49,8 +49,9 @@ typedef struct RdxRows {
     const unsigned char *in;
     int64_t step, plane, count, n, lanes, unit;
     RdxStrip nodes;
-    /* Indexed algebras: logical index of a row's first element, from one element to the next, and within a line. */
-    int64_t index, index_step;
+    /* Indexed algebras: logical index of the first row's first element, from there to the next row's, from one element to the
+       next, and of each within a line. */
+    int64_t index, next_index, index_step;
     const int64_t *offset;
     int64_t ahead; /* bytes behind each row to ask for before its lanes are joined */
     const struct RdxAlgebraCode *algebra;

@@ -150,6 +150,36 @@ static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
                  rdx_strip_at(nodes, tree->worker->recipe, i * tree->worker->recipe->unit));
 }
 
+/* Several chunks in one go: their lanes are joined side by side, then they themselves by adjacent pairs. */
+enum { RUN = 8 };
+
+typedef struct Runs {
+    Rows rows;
+    int64_t end; /* the chunk behind the last one */
+} Runs;
+
+static void run_leaf(const RdxTree *tree, int64_t run, int level, RdxStrip nodes)
+{
+    const Runs *runs = tree->context;
+    RdxWorker *worker = tree->worker;
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxSpace *space = worker->space;
+    int64_t chunk = rdx_recipe_chunk(recipe), e = run * tree->span;
+    if (e + tree->span > recipe->count || (run + 1) * RUN > runs->end) {
+        RdxTree chunks = {worker, 1, chunk, leaf, &runs->rows};
+        rdx_tree_fold(&chunks, run * RUN, rdx_min(RUN, runs->end - run * RUN), level, nodes);
+        return;
+    }
+    int64_t step = space->reduce_rank ? space->reduce[0].index : 0;
+    RdxStrip strip;
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RUN * recipe->unit);
+    rdx_rows_fold(worker, runs->rows.block->in + e * space->in_size, chunk * space->in_size, RUN, chunk,
+                  space->index_offset + e * step, chunk * step, strip);
+    for (int64_t pairs = RUN / 2; pairs >= 1; pairs /= 2)
+        worker->code->algebra->halve_rows(strip, strip, pairs, tree->span / pairs, 2, recipe->unit, 0);
+    rdx_strip_copy(nodes, strip, recipe, recipe->unit);
+}
+
 static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes, bool copy)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -161,11 +191,21 @@ static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
         rdx_tree_fold(&tree, first, count, 0, nodes);
         return;
     }
+    int64_t chunk = rdx_recipe_chunk(recipe);
+    bool in_runs = rows.reach == IN_PLACE && worker->space->reduce_rank <= 1 && first % RUN == 0 && count >= RUN &&
+                   rdx_rows_fit(worker, chunk);
     for (int64_t i = 0; i < block->outputs; i++) {
         RdxBlock one = {block->in + i * block->in_step, block->in_step, 1};
         Rows row = {&one, rows.reach};
-        RdxTree tree = {worker, 1, rdx_recipe_chunk(recipe), leaf, &row};
-        rdx_tree_fold(&tree, first, count, 0, rdx_strip_at(nodes, recipe, i * recipe->unit));
+        RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        if (in_runs) {
+            Runs runs = {row, first + count};
+            RdxTree tree = {worker, 1, RUN * chunk, run_leaf, &runs};
+            rdx_tree_fold(&tree, first / RUN, rdx_div_up(count, RUN), 0, to);
+        } else {
+            RdxTree tree = {worker, 1, chunk, leaf, &row};
+            rdx_tree_fold(&tree, first, count, 0, to);
+        }
     }
 }
 

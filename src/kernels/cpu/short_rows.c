@@ -87,7 +87,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     else
         rdx_chunk_offsets(worker, 1);
     if (!one_line && rdx_rows_fit(worker, n)) {
-        rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, nodes);
+        rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, nodes);
         return;
     }
     rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,
