@@ -1,0 +1,437 @@
+/* The plugin: devices, memory, binding and launching. The one file that calls the CUDA runtime.
+
+   Every call into CUDA goes through `cuda()`, which turns an error into a status and a sentence; cudaGetLastError is never called,
+   so an error that the caller has pending stays pending. execute launches and does nothing else: it asks for the current device,
+   changes it only where it differs, and gives it back. */
+#include "../../plugin.h"
+#include "kernels.h"
+#include "shape.h"
+
+#include <cuda_runtime.h>
+#include <pthread.h>
+#include <string.h>
+
+static const RdxHostTable *host;
+
+enum { MOST_DEVICES = 64 };
+
+/* ---- Errors ---- */
+
+static RdxStatus cuda(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return RDX_OK;
+    RdxStatus status = error == cudaErrorMemoryAllocation ? RDX_ERR_DEVICE_MEMORY
+                       : error == cudaErrorNoDevice || error == cudaErrorInvalidDevice ||
+                               error == cudaErrorInsufficientDriver
+                           ? RDX_ERR_NO_DEVICE
+                           : RDX_ERR_CUDA;
+    return host->error(status, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+/* Makes `id` current for a call; leave() gives the caller's device back. */
+typedef struct Visit {
+    int callers;
+    bool moved;
+} Visit;
+
+static RdxStatus enter(Visit *visit, int id)
+{
+    visit->moved = false;
+    RDX_TRY(cuda(cudaGetDevice(&visit->callers), "cudaGetDevice"));
+    if (visit->callers == id)
+        return RDX_OK;
+    RDX_TRY(cuda(cudaSetDevice(id), "cudaSetDevice"));
+    visit->moved = true;
+    return RDX_OK;
+}
+
+static RdxStatus leave(const Visit *visit, RdxStatus status)
+{
+    if (!visit->moved)
+        return status;
+    RdxStatus back = cuda(cudaSetDevice(visit->callers), "cudaSetDevice");
+    return status != RDX_OK ? status : back;
+}
+
+/* ---- Devices ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static RdxDeviceInfo known[MOST_DEVICES]; /* name empty: not asked yet */
+
+static int device_count(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+static RdxStatus attribute(int *value, enum cudaDeviceAttr which, int id)
+{
+    return cuda(cudaDeviceGetAttribute(value, which, id), "cudaDeviceGetAttribute");
+}
+
+/* Bandwidth of a plain read: 95% of what clock and width of the memory allow (H200: 4.69 of 4.92 TB/s measured). */
+static RdxStatus read_device(RdxDeviceInfo *info, int id)
+{
+    struct cudaDeviceProp properties;
+    int clock_khz, width_bits;
+    RDX_TRY(cuda(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties"));
+    RDX_TRY(attribute(&clock_khz, cudaDevAttrMemoryClockRate, id));
+    RDX_TRY(attribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, id));
+    memset(info, 0, sizeof *info);
+    memcpy(info->name, properties.name, sizeof info->name - 1);
+    info->cuda = true;
+    info->units = properties.multiProcessorCount;
+    info->threads_per_unit = properties.maxThreadsPerMultiProcessor;
+    info->blocks_per_unit = properties.maxBlocksPerMultiProcessor;
+    info->registers_per_unit = properties.regsPerMultiprocessor;
+    info->compute = 10 * properties.major + properties.minor;
+    info->shared_per_unit = (int64_t)properties.sharedMemPerMultiprocessor;
+    info->shared_per_block = (int64_t)properties.sharedMemPerBlockOptin;
+    info->l2_bytes = properties.l2CacheSize;
+    info->bandwidth = 0.95 * 2e3 * clock_khz * (width_bits / 8.0);
+    info->cache_bandwidth = 1.7 * info->bandwidth;
+    info->launch_us = 1.3;
+    return RDX_OK;
+}
+
+static RdxStatus device_info(int id, RdxDeviceInfo *info)
+{
+    int count = 0;
+    RDX_TRY(cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+    if (id < 0 || id >= count || id >= MOST_DEVICES)
+        return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there are %d", id, count);
+    pthread_mutex_lock(&lock);
+    RdxStatus status = known[id].name[0] ? RDX_OK : read_device(&known[id], id);
+    *info = known[id];
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- Binding ---- */
+
+/* What bind leaves in RdxKernel.code. */
+typedef struct Code {
+    const void *kernel, *finish;
+    RdxCudaShape shape;
+    int64_t shared, join_shared, grid, finish_grid;
+    int threads, id;
+} Code;
+
+static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
+
+#define TABLES(strategy)                                                                                               \
+    {rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP,  rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,     \
+     rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64}
+enum { FAMILIES = 7 };
+static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
+static const RdxCudaKernel *const block_x_tables[FAMILIES] = TABLES(block_x);
+static const RdxCudaKernel *const block_y_tables[FAMILIES] = TABLES(block_y);
+static const RdxCudaKernel *const global_tables[FAMILIES] = TABLES(global);
+
+/* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
+static int work_of(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    if (recipe->algebra != RDX_ALGEBRA_ISUM)
+        return recipe->work;
+    return space->in_size == 4 && recipe->map == RDX_MAP_NONE ? RDX_WORK_I32 : RDX_WORK_I16;
+}
+
+static const RdxCudaKernel *find(const RdxCudaKernel *const *tables, const RdxSpace *space, const RdxRecipe *recipe)
+{
+    int work = work_of(space, recipe);
+    for (int family = 0; family < FAMILIES; family++)
+        for (const RdxCudaKernel *kernel = tables[family]; kernel->code; kernel++)
+            if (kernel->algebra == recipe->algebra && kernel->work == work && kernel->unit == recipe->unit &&
+                kernel->size == space->in_size)
+                return kernel;
+    return NULL;
+}
+
+static RdxStatus missing(const RdxRecipe *recipe)
+{
+    return host->error(RDX_ERR_INTERNAL, "the CUDA plugin has no kernel for algebra %d, work %d, unit %d, dtype %d",
+                       recipe->algebra, recipe->work, recipe->unit, recipe->in);
+}
+
+/* Loads the kernel now, not inside a capture, and allows it the shared memory that it will be launched with. */
+static RdxStatus ready(const void *kernel, int64_t shared)
+{
+    struct cudaFuncAttributes attributes;
+    RDX_TRY(cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
+    if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
+        return RDX_OK;
+    return cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+                "cudaFuncSetAttribute");
+}
+
+static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
+                                         const RdxConfig *config, int64_t most_shared)
+{
+    if (rdx_cuda_shape_is_rows(space, config)) {
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config);
+        code->threads = RDX_CUDA_THREADS;
+        return find(block_x_tables, space, recipe);
+    }
+    const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(thread_tables, space, recipe);
+    const RdxCudaKernel *kernel = vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
+    if (kernel && !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
+        return NULL;
+    code->threads = code->shape.width * code->shape.height;
+    return kernel;
+}
+
+static RdxStatus launch(const RdxLaunch *launch);
+
+static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                           int id)
+{
+    Code code;
+    RdxDeviceInfo info;
+    memset(&code, 0, sizeof code);
+    if (config->strategy < 0)
+        return host->error(RDX_ERR_UNSUPPORTED, "the reference runs on the CPU only");
+    RDX_TRY(device_info(id, &info));
+    const RdxCudaKernel *found = shape_kernel(&code, space, recipe, config, info.shared_per_block - 2048);
+    if (!found)
+        return missing(recipe);
+    code.kernel = found->code;
+    code.id = id;
+    int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
+    code.shared = rdx_max(rdx_cuda_shape_shared(&code.shape, found->elements, found->words),
+                          code.shape.finishing == RDX_FINISHING_LAST_BLOCK ? join : 0);
+    code.grid = rdx_min(code.shape.items, INT32_MAX);
+    RDX_TRY(ready(code.kernel, code.shared));
+    if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
+        const RdxCudaKernel *finish = find(global_tables, space, recipe);
+        if (!finish)
+            return missing(recipe);
+        code.finish = finish->code;
+        code.join_shared = join;
+        code.finish_grid = rdx_max(config->finish_grid, 1);
+        RDX_TRY(ready(code.finish, join));
+    }
+    kernel->launch = launch;
+    memcpy(kernel->code, &code, sizeof code);
+    return RDX_OK;
+}
+
+static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, bind_here(kernel, space, recipe, config, id));
+}
+
+/* ---- Launching ---- */
+
+static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
+{
+    RdxCudaDim *dim = problem->dims;
+    for (int d = 0; d < space->keep_rank; d++, dim++)
+        *dim = {space->keep[d].extent, space->keep[d].in, space->keep[d].out, space->keep[d].out2};
+    for (int d = 0; d < space->reduce_rank; d++, dim++)
+        *dim = {space->reduce[d].extent, space->reduce[d].in, space->reduce[d].index, 0};
+    for (int d = 0; d < space->copy_rank; d++, dim++)
+        *dim = {space->copy[d].extent, 0, space->copy[d].out, space->copy[d].out2};
+    problem->keep_rank = space->keep_rank;
+    problem->reduce_rank = space->reduce_rank;
+    problem->copy_rank = space->copy_rank;
+}
+
+static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
+{
+    void *arguments[] = {problem};
+    RDX_TRY(cuda(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads), arguments,
+                                  (size_t)code->shared, stream),
+                 "launching a reduction"));
+    if (!code->finish)
+        return RDX_OK;
+    return cuda(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS), arguments,
+                                 (size_t)code->join_shared, stream),
+                "launching the end of a reduction");
+}
+
+static RdxStatus launch(const RdxLaunch *launch)
+{
+    const Code *code = (const Code *)launch->code;
+    const RdxSpace *space = launch->space;
+    RdxCudaProblem problem;
+    problem.in = launch->in + space->in_offset;
+    problem.out = launch->out + space->out_offset;
+    problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
+    problem.counters = (unsigned *)launch->workspace;
+    problem.partials = (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD);
+    problem.alpha = launch->alpha;
+    problem.beta = launch->beta;
+    problem.outputs = space->keep_count;
+    problem.copies = space->copy_count;
+    problem.index_offset = space->index_offset;
+    problem.recipe = *launch->recipe;
+    problem.shape = code->shape;
+    take_dims(&problem, space);
+    Visit visit;
+    RDX_TRY(enter(&visit, code->id));
+    return leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
+}
+
+/* ---- Workspaces of rdx_reduce: one per device and stream, kept; stream-ordered memory while the stream captures ---- */
+
+typedef struct Workspace {
+    struct Workspace *next;
+    void *memory;
+    size_t bytes;
+    RdxStream stream;
+    int id;
+    bool busy;
+} Workspace;
+
+static Workspace *workspaces;
+
+static bool is_capturing(RdxStream stream)
+{
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
+}
+
+static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
+{
+    size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
+    return cuda(cudaMemsetAsync(workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
+}
+
+static RdxStatus workspace_init(void *workspace, size_t bytes, RdxStream stream, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, bytes ? clear_head(workspace, bytes, stream) : RDX_OK);
+}
+
+static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
+{
+    RDX_TRY(cuda(cudaMallocAsync(workspace, bytes, (cudaStream_t)stream), "allocating a workspace"));
+    RdxStatus status = clear_head(*workspace, bytes, stream);
+    if (status != RDX_OK)
+        cudaFreeAsync(*workspace, (cudaStream_t)stream);
+    return status;
+}
+
+/* An idle workspace of this stream that is large enough, or a new entry; the lock is held. */
+static Workspace *idle_workspace(size_t bytes, RdxStream stream, int id)
+{
+    for (Workspace *w = workspaces; w; w = w->next)
+        if (!w->busy && w->id == id && w->stream == stream && w->bytes >= bytes)
+            return w;
+    return NULL;
+}
+
+static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream, int id)
+{
+    Workspace *w = (Workspace *)host->alloc(sizeof *w, 16);
+    if (!w)
+        return host->error(RDX_ERR_MEMORY, "no memory for a workspace's %zu bytes of book-keeping", sizeof *w);
+    *w = {workspaces, NULL, bytes, stream, id, false};
+    RdxStatus status = cuda(cudaMalloc(&w->memory, bytes), "allocating a workspace");
+    if (status == RDX_OK)
+        status = clear_head(w->memory, bytes, stream);
+    if (status != RDX_OK) {
+        if (w->memory)
+            cudaFree(w->memory);
+        host->release(w);
+        return status;
+    }
+    workspaces = *made = w;
+    return RDX_OK;
+}
+
+static RdxStatus workspace_take(void **workspace, size_t bytes, RdxStream stream, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    if (is_capturing(stream))
+        return leave(&visit, take_ordered(workspace, bytes, stream));
+    pthread_mutex_lock(&lock);
+    Workspace *w = idle_workspace(bytes, stream, id);
+    RdxStatus status = w ? RDX_OK : new_workspace(&w, bytes, stream, id);
+    if (status == RDX_OK) {
+        w->busy = true;
+        *workspace = w->memory;
+    }
+    pthread_mutex_unlock(&lock);
+    return leave(&visit, status);
+}
+
+static RdxStatus workspace_give(void *workspace, size_t bytes, RdxStream stream, int id)
+{
+    (void)bytes;
+    pthread_mutex_lock(&lock);
+    Workspace *w = workspaces;
+    while (w && w->memory != workspace)
+        w = w->next;
+    if (w)
+        w->busy = false;
+    pthread_mutex_unlock(&lock);
+    if (w)
+        return RDX_OK;
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, cuda(cudaFreeAsync(workspace, (cudaStream_t)stream), "giving a workspace back"));
+}
+
+static void shutdown(void)
+{
+    pthread_mutex_lock(&lock);
+    while (workspaces) {
+        Workspace *w = workspaces;
+        Visit visit;
+        workspaces = w->next;
+        if (enter(&visit, w->id) == RDX_OK) {
+            cudaFree(w->memory);
+            (void)!leave(&visit, RDX_OK);
+        }
+        host->release(w);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Memory for the command and for tests ---- */
+
+static RdxStatus memory_take(void **memory, size_t bytes, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, cuda(cudaMalloc(memory, bytes), "allocating device memory"));
+}
+
+static RdxStatus memory_give(void *memory, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, cuda(cudaFree(memory), "freeing device memory"));
+}
+
+static RdxStatus copy(void *to, const void *from, size_t bytes, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying"));
+}
+
+static RdxStatus wait(RdxStream stream, int id)
+{
+    Visit visit;
+    RDX_TRY(enter(&visit, id));
+    return leave(&visit, cuda(cudaStreamSynchronize((cudaStream_t)stream), "waiting for a stream"));
+}
+
+extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
+{
+    static const RdxPluginTable own = {
+        RDX_PLUGIN_VERSION, sizeof(RdxPluginTable), device_count, device_info, bind, workspace_init, workspace_take,
+        workspace_give,     is_capturing,           shutdown,     memory_take, memory_give, copy,    wait,
+    };
+    if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
+        return NULL;
+    host = table;
+    return &own;
+}

@@ -1,0 +1,21 @@
+/* How the kernels of kernels/cuda cut a plan into blocks. Pure C: shapes of any plan are made and checked on any machine. */
+#ifndef RDX_KERNELS_CUDA_SHAPE_H
+#define RDX_KERNELS_CUDA_SHAPE_H
+
+#include "../../plan/layout.h"
+#include "problem.h"
+
+/* Rows: a warp a chunk, 16-byte loads. Only where the plan's form is rows with vectors of 16 bytes. */
+bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
+void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+
+/* Tiles: anything. `elements` of a vector (1: any strides), `words` of a node; false if they do not fit `shared_bytes`. */
+bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements);
+bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                         int elements, int words, int64_t shared_bytes);
+
+/* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts. */
+int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words);
+int64_t rdx_cuda_shape_join_shared(const RdxCudaShape *shape, int words);
+
+#endif
