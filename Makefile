@@ -187,7 +187,7 @@ cuda_obj := $(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc -Xfatbin -compress-all -MMD -MP \
-	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wno-unknown-pragmas
+	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
 $(OBJ)/$(cuda_dir)/device.o: $(cuda_dir)/device.cu
 	$(call say,NVCC,$<) mkdir -p $(@D) && $(NVCC) $(NVCC_FLAGS) -c -o $@ $<
@@ -201,7 +201,7 @@ $(foreach family,$(CUDA_FAMILIES),$(eval $(call cuda_rule,$(family))))
 # Exports the one entry; the runtime is linked statically and stays inside.
 $(PLUGIN): $(cuda_obj) src/kernels/cuda/plugin.map
 	$(call say,NVLINK,$@) $(NVCC) -shared -cudart static -Xlinker --version-script=src/kernels/cuda/plugin.map \
-		-Xlinker --exclude-libs=ALL -o $@ $(cuda_obj)
+		-Xlinker --exclude-libs=ALL -Xlinker -z,defs -o $@ $(cuda_obj)
 
 ifneq ($(NVCC),)
 cuda: $(PLUGIN) ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs

@@ -31,6 +31,7 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
 
 static void count_items(RdxCudaShape *shape, const RdxSpace *space)
 {
+    shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
     shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;
     shape->items = shape->groups * shape->split * shape->residues * shape->slices;

@@ -5,6 +5,10 @@
 #include "../../plan/layout.h"
 #include "problem.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Rows: a warp a chunk, 16-byte loads. Only where the plan's form is rows with vectors of 16 bytes. */
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
 void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
@@ -18,4 +22,7 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
 int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words);
 int64_t rdx_cuda_shape_join_shared(const RdxCudaShape *shape, int words);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
