@@ -183,13 +183,13 @@ PLUGIN := $(BUILD)/libredax_cuda.so
 CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 cuda_dir := src/kernels/cuda
 cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
-cuda_obj := $(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/shape.o \
+cuda_obj := $(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/measure.o $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc -Xfatbin -compress-all -MMD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
-$(OBJ)/$(cuda_dir)/device.o: $(cuda_dir)/device.cu
+$(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/measure.o: $(OBJ)/%.o: %.cu
 	$(call say,NVCC,$<) mkdir -p $(@D) && $(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
 define cuda_rule

@@ -34,6 +34,12 @@ typedef struct RdxPluginTable {
     RdxStatus (*memory_give)(void *memory, int id);
     RdxStatus (*copy)(void *to, const void *from, size_t bytes, int id);
     RdxStatus (*wait)(RdxStream stream, int id);
+    /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
+       read: a plain read of `bytes` at `from`, 16 bytes a load, nothing kept: the ceiling. */
+    RdxStatus (*record)(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
+    RdxStatus (*replay)(void *recording, double *us);
+    void (*forget)(void *recording);
+    RdxStatus (*read)(const void *from, size_t bytes, RdxStream stream, int id);
 } RdxPluginTable;
 
 /* The one symbol that a plugin exports. NULL if it cannot work with this host. */

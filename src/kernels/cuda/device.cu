@@ -1,23 +1,24 @@
-/* The plugin: devices, memory, binding and launching. The one file that calls the CUDA runtime.
+/* The plugin: devices, memory, binding and launching.
 
-   Every call into CUDA goes through `cuda()`, which turns an error into a status and a sentence; cudaGetLastError is never called,
+   Every call into CUDA goes through rdx_cuda_status, which turns an error into a status and a sentence; cudaGetLastError is never called,
    so an error that the caller has pending stays pending. execute launches and does nothing else: it asks for the current device,
    changes it only where it differs, and gives it back. */
 #include "../../plugin.h"
+#include "device.h"
 #include "kernels.h"
 #include "shape.h"
 
-#include <cuda_runtime.h>
 #include <pthread.h>
 #include <string.h>
 
-static const RdxHostTable *host;
+const RdxHostTable *rdx_cuda_host;
+#define host rdx_cuda_host
 
 enum { MOST_DEVICES = 64 };
 
 /* ---- Errors ---- */
 
-static RdxStatus cuda(cudaError_t error, const char *what)
+RdxStatus rdx_cuda_status(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess)
         return RDX_OK;
@@ -29,28 +30,22 @@ static RdxStatus cuda(cudaError_t error, const char *what)
     return host->error(status, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-/* Makes `id` current for a call; leave() gives the caller's device back. */
-typedef struct Visit {
-    int callers;
-    bool moved;
-} Visit;
-
-static RdxStatus enter(Visit *visit, int id)
+RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id)
 {
     visit->moved = false;
-    RDX_TRY(cuda(cudaGetDevice(&visit->callers), "cudaGetDevice"));
+    RDX_TRY(rdx_cuda_status(cudaGetDevice(&visit->callers), "cudaGetDevice"));
     if (visit->callers == id)
         return RDX_OK;
-    RDX_TRY(cuda(cudaSetDevice(id), "cudaSetDevice"));
+    RDX_TRY(rdx_cuda_status(cudaSetDevice(id), "cudaSetDevice"));
     visit->moved = true;
     return RDX_OK;
 }
 
-static RdxStatus leave(const Visit *visit, RdxStatus status)
+RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status)
 {
     if (!visit->moved)
         return status;
-    RdxStatus back = cuda(cudaSetDevice(visit->callers), "cudaSetDevice");
+    RdxStatus back = rdx_cuda_status(cudaSetDevice(visit->callers), "cudaSetDevice");
     return status != RDX_OK ? status : back;
 }
 
@@ -67,7 +62,7 @@ static int device_count(void)
 
 static RdxStatus attribute(int *value, enum cudaDeviceAttr which, int id)
 {
-    return cuda(cudaDeviceGetAttribute(value, which, id), "cudaDeviceGetAttribute");
+    return rdx_cuda_status(cudaDeviceGetAttribute(value, which, id), "cudaDeviceGetAttribute");
 }
 
 /* Bandwidth of a plain read: 95% of what clock and width of the memory allow (H200: 4.69 of 4.92 TB/s measured). */
@@ -75,7 +70,7 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
 {
     struct cudaDeviceProp properties;
     int clock_khz, width_bits;
-    RDX_TRY(cuda(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties"));
+    RDX_TRY(rdx_cuda_status(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties"));
     RDX_TRY(attribute(&clock_khz, cudaDevAttrMemoryClockRate, id));
     RDX_TRY(attribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, id));
     memset(info, 0, sizeof *info);
@@ -98,7 +93,7 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
 static RdxStatus device_info(int id, RdxDeviceInfo *info)
 {
     int count = 0;
-    RDX_TRY(cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+    RDX_TRY(rdx_cuda_status(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
     if (id < 0 || id >= count || id >= MOST_DEVICES)
         return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there are %d", id, count);
     pthread_mutex_lock(&lock);
@@ -158,10 +153,10 @@ static RdxStatus missing(const RdxRecipe *recipe)
 static RdxStatus ready(const void *kernel, int64_t shared)
 {
     struct cudaFuncAttributes attributes;
-    RDX_TRY(cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
+    RDX_TRY(rdx_cuda_status(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
     if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
         return RDX_OK;
-    return cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+    return rdx_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
                 "cudaFuncSetAttribute");
 }
 
@@ -218,9 +213,9 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
 
 static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, bind_here(kernel, space, recipe, config, id));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, bind_here(kernel, space, recipe, config, id));
 }
 
 /* ---- Launching ---- */
@@ -242,12 +237,12 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
 static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
-    RDX_TRY(cuda(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads), arguments,
+    RDX_TRY(rdx_cuda_status(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads), arguments,
                                   (size_t)code->shared, stream),
                  "launching a reduction"));
     if (!code->finish)
         return RDX_OK;
-    return cuda(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS), arguments,
+    return rdx_cuda_status(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS), arguments,
                                  (size_t)code->join_shared, stream),
                 "launching the end of a reduction");
 }
@@ -270,9 +265,9 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.recipe = *launch->recipe;
     problem.shape = code->shape;
     take_dims(&problem, space);
-    Visit visit;
-    RDX_TRY(enter(&visit, code->id));
-    return leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, code->id));
+    return rdx_cuda_leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
 }
 
 /* ---- Workspaces of rdx_reduce: one per device and stream, kept; stream-ordered memory while the stream captures ---- */
@@ -297,19 +292,19 @@ static bool is_capturing(RdxStream stream)
 static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
 {
     size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
-    return cuda(cudaMemsetAsync(workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
+    return rdx_cuda_status(cudaMemsetAsync(workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
 }
 
 static RdxStatus workspace_init(void *workspace, size_t bytes, RdxStream stream, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, bytes ? clear_head(workspace, bytes, stream) : RDX_OK);
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, bytes ? clear_head(workspace, bytes, stream) : RDX_OK);
 }
 
 static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
 {
-    RDX_TRY(cuda(cudaMallocAsync(workspace, bytes, (cudaStream_t)stream), "allocating a workspace"));
+    RDX_TRY(rdx_cuda_status(cudaMallocAsync(workspace, bytes, (cudaStream_t)stream), "allocating a workspace"));
     RdxStatus status = clear_head(*workspace, bytes, stream);
     if (status != RDX_OK)
         cudaFreeAsync(*workspace, (cudaStream_t)stream);
@@ -331,7 +326,7 @@ static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream,
     if (!w)
         return host->error(RDX_ERR_MEMORY, "no memory for a workspace's %zu bytes of book-keeping", sizeof *w);
     *w = {workspaces, NULL, bytes, stream, id, false};
-    RdxStatus status = cuda(cudaMalloc(&w->memory, bytes), "allocating a workspace");
+    RdxStatus status = rdx_cuda_status(cudaMalloc(&w->memory, bytes), "allocating a workspace");
     if (status == RDX_OK)
         status = clear_head(w->memory, bytes, stream);
     if (status != RDX_OK) {
@@ -346,10 +341,10 @@ static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream,
 
 static RdxStatus workspace_take(void **workspace, size_t bytes, RdxStream stream, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
     if (is_capturing(stream))
-        return leave(&visit, take_ordered(workspace, bytes, stream));
+        return rdx_cuda_leave(&visit, take_ordered(workspace, bytes, stream));
     pthread_mutex_lock(&lock);
     Workspace *w = idle_workspace(bytes, stream, id);
     RdxStatus status = w ? RDX_OK : new_workspace(&w, bytes, stream, id);
@@ -358,7 +353,7 @@ static RdxStatus workspace_take(void **workspace, size_t bytes, RdxStream stream
         *workspace = w->memory;
     }
     pthread_mutex_unlock(&lock);
-    return leave(&visit, status);
+    return rdx_cuda_leave(&visit, status);
 }
 
 static RdxStatus workspace_give(void *workspace, size_t bytes, RdxStream stream, int id)
@@ -373,9 +368,9 @@ static RdxStatus workspace_give(void *workspace, size_t bytes, RdxStream stream,
     pthread_mutex_unlock(&lock);
     if (w)
         return RDX_OK;
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, cuda(cudaFreeAsync(workspace, (cudaStream_t)stream), "giving a workspace back"));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaFreeAsync(workspace, (cudaStream_t)stream), "giving a workspace back"));
 }
 
 static void shutdown(void)
@@ -383,11 +378,11 @@ static void shutdown(void)
     pthread_mutex_lock(&lock);
     while (workspaces) {
         Workspace *w = workspaces;
-        Visit visit;
+        RdxCudaVisit visit;
         workspaces = w->next;
-        if (enter(&visit, w->id) == RDX_OK) {
+        if (rdx_cuda_enter(&visit, w->id) == RDX_OK) {
             cudaFree(w->memory);
-            (void)!leave(&visit, RDX_OK);
+            (void)!rdx_cuda_leave(&visit, RDX_OK);
         }
         host->release(w);
     }
@@ -398,30 +393,30 @@ static void shutdown(void)
 
 static RdxStatus memory_take(void **memory, size_t bytes, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, cuda(cudaMalloc(memory, bytes), "allocating device memory"));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMalloc(memory, bytes), "allocating device memory"));
 }
 
 static RdxStatus memory_give(void *memory, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, cuda(cudaFree(memory), "freeing device memory"));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaFree(memory), "freeing device memory"));
 }
 
 static RdxStatus copy(void *to, const void *from, size_t bytes, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying"));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying"));
 }
 
 static RdxStatus wait(RdxStream stream, int id)
 {
-    Visit visit;
-    RDX_TRY(enter(&visit, id));
-    return leave(&visit, cuda(cudaStreamSynchronize((cudaStream_t)stream), "waiting for a stream"));
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaStreamSynchronize((cudaStream_t)stream), "waiting for a stream"));
 }
 
 extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
@@ -429,6 +424,7 @@ extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda
     static const RdxPluginTable own = {
         RDX_PLUGIN_VERSION, sizeof(RdxPluginTable), device_count, device_info, bind, workspace_init, workspace_take,
         workspace_give,     is_capturing,           shutdown,     memory_take, memory_give, copy,    wait,
+        rdx_cuda_record,    rdx_cuda_replay,        rdx_cuda_forget, rdx_cuda_read,
     };
     if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
         return NULL;
