@@ -241,20 +241,25 @@ template <class A> struct Twice {
     }
 };
 
-/* join of the node on the left, of na elements, with the one on the right, of nb; a side without elements leaves the other. */
+/* join of the node on the left, of na elements, with the one on the right, of nb. */
 template <class A>
-RDX_DEVICE typename A::Node join_nodes(const typename A::Node &a, const typename A::Node &b, int64_t na, int64_t nb)
+RDX_DEVICE typename A::Node join_full(const typename A::Node &a, const typename A::Node &b, int64_t na, int64_t nb)
 {
-    if (nb == 0)
-        return a;
-    if (na == 0)
-        return b;
     if constexpr (A::counted) {
         typename A::Pair pair = A::pair(na, nb);
         return A::join(a, b, &pair);
     } else {
         return A::join(a, b, NULL);
     }
+}
+
+/* The same where a side may have no elements: the other is the answer. */
+template <class A>
+RDX_DEVICE typename A::Node join_nodes(const typename A::Node &a, const typename A::Node &b, int64_t na, int64_t nb)
+{
+    if (nb == 0)
+        return a;
+    return na == 0 ? b : join_full<A>(a, b, na, nb);
 }
 
 template <class A> RDX_DEVICE typename A::Node get_node(const uint32_t *at, int64_t stride)

@@ -24,16 +24,16 @@ template <class A> struct Slots {
 
 /* Halves a batch in place: lane i of the batch is lane first + step * i of a chunk of n elements; the answer is in the first row. */
 template <class A>
-RDX_DEVICE void halve_batch(const Slots<A> &slots, int columns, int batch, int first, int step, int64_t n)
+RDX_DEVICE void halve_batch(const Slots<A> &slots, int columns, int batch, int first, int step, int n)
 {
     int step_log2 = log2_of(step);
     for (int half = batch / 2, log2 = step_log2 + log2_of(batch); half >= 1; half /= 2, log2--) {
         __syncthreads();
         for (int slot = (int)threadIdx.x; slot < half * columns; slot += (int)blockDim.x) {
             int lane = first + step * (slot / columns);
-            int64_t lower = elements_of_lane(n, lane, log2), upper = elements_of_lane(n, lane + step * half, log2);
+            int lower = elements_of_lane(n, lane, log2), upper = elements_of_lane(n, lane + step * half, log2);
             if (upper > 0)
-                slots.put(slot, join_nodes<A>(slots.get(slot), slots.get(slot + half * columns), lower, upper));
+                slots.put(slot, join_full<A>(slots.get(slot), slots.get(slot + half * columns), lower, upper));
         }
     }
     __syncthreads();

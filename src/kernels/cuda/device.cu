@@ -120,6 +120,7 @@ static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too
      rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64}
 enum { FAMILIES = 7 };
 static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
+static const RdxCudaKernel *const warp_tables[FAMILIES] = TABLES(warp);
 static const RdxCudaKernel *const block_x_tables[FAMILIES] = TABLES(block_x);
 static const RdxCudaKernel *const block_y_tables[FAMILIES] = TABLES(block_y);
 static const RdxCudaKernel *const global_tables[FAMILIES] = TABLES(global);
@@ -163,9 +164,15 @@ static RdxStatus ready(const void *kernel, int64_t shared)
 static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
                                          const RdxConfig *config, int64_t most_shared)
 {
+    code->threads = RDX_CUDA_THREADS;
+    if (rdx_cuda_shape_is_short(space, recipe, config)) {
+        const RdxCudaKernel *kernel = find(warp_tables, space, recipe);
+        if (kernel)
+            rdx_cuda_shape_short(&code->shape, space, config, kernel->elements);
+        return kernel;
+    }
     if (rdx_cuda_shape_is_rows(space, config)) {
         rdx_cuda_shape_rows(&code->shape, space, recipe, config);
-        code->threads = RDX_CUDA_THREADS;
         return find(block_x_tables, space, recipe);
     }
     const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(thread_tables, space, recipe);

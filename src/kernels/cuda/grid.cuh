@@ -68,7 +68,7 @@ RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
     int residue_bits = log2_of(s.residues);
     if (level >= residue_bits)
         return elements_of_chunks(p, (leaf >> residue_bits) * s.part_chunks, s.part_chunks << (level - residue_bits));
-    int64_t chunk = elements_of_chunks(p, leaf >> residue_bits, 1); /* shared chunks are parts of one chunk */
+    int chunk = elements_of_chunk(p, leaf >> residue_bits); /* shared chunks are parts of one chunk */
     return elements_of_lane(chunk, reverse_bits((int)(leaf & (s.residues - 1)), residue_bits), residue_bits - level);
 }
 

@@ -17,6 +17,8 @@ struct Place {
 /* A 64-bit division takes about 70 instructions, a 32-bit one 20. */
 RDX_DEVICE int64_t divide(int64_t a, int64_t b)
 {
+    if (b == 1)
+        return a;
     if (((uint64_t)a | (uint64_t)b) >> 32 == 0)
         return (uint32_t)a / (uint32_t)b;
     return a / b;
@@ -74,7 +76,7 @@ RDX_DEVICE int log2_of(int64_t power_of_two)
 /* ---- Elements of a node of the tree ---- */
 
 /* T(step, lane) of a chunk of n elements: lane, lane + step, ... */
-RDX_DEVICE int64_t elements_of_lane(int64_t n, int lane, int step_log2)
+RDX_DEVICE int elements_of_lane(int n, int lane, int step_log2)
 {
     return lane < n ? ((n - 1 - lane) >> step_log2) + 1 : 0;
 }
@@ -82,8 +84,14 @@ RDX_DEVICE int64_t elements_of_lane(int64_t n, int lane, int step_log2)
 /* Chunks first .. first + count - 1. */
 RDX_DEVICE int64_t elements_of_chunks(const Problem &p, int64_t first, int64_t count)
 {
-    int64_t chunk = 16 * (int64_t)p.recipe.lanes, left = p.recipe.count - first * chunk;
-    return left <= 0 ? 0 : left / chunk < count ? left : count * chunk;
+    int chunk_log2 = 35 - __clz((int)p.recipe.lanes); /* 16 lines */
+    int64_t left = p.recipe.count - (first << chunk_log2);
+    return left <= 0 ? 0 : left >> chunk_log2 < count ? left : count << chunk_log2;
+}
+
+RDX_DEVICE int elements_of_chunk(const Problem &p, int64_t chunk)
+{
+    return (int)elements_of_chunks(p, chunk, 1);
 }
 
 /* The same, cut at chunk `end`. */

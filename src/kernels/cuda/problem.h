@@ -13,7 +13,7 @@ typedef struct RdxCudaDim {
 /* As RdxFinishing. */
 enum { RDX_CUDA_WHOLE, RDX_CUDA_LAST_BLOCK, RDX_CUDA_LAUNCH };
 
-enum { RDX_CUDA_THREADS = 256 };
+enum { RDX_CUDA_THREADS = 256, RDX_CUDA_SHORT_ROWS = 4 };
 
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
 typedef struct RdxCudaShape {
@@ -23,11 +23,14 @@ typedef struct RdxCudaShape {
     int64_t items;              /* groups x split x residues x slices */
     int finishing;              /* RDX_CUDA_WHOLE, ... */
     int residues;               /* blocks that share a chunk */
-    /* block_y.cu: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
+    /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
     bool rows; /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
-    int team;  /* block_x.cu: warps that share an output */
+    int team;  /* block_x: warps that share an output */
+    /* block_x: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
+    uint32_t run, run_magic, run_shift;
+    int mates; /* warp: threads that share an output */
 } RdxCudaShape;
 
 static inline

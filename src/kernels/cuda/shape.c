@@ -37,11 +37,37 @@ static void count_items(RdxCudaShape *shape, const RdxSpace *space)
     shape->items = shape->groups * shape->split * shape->residues * shape->slices;
 }
 
+bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_ROWS && config->vector_bytes == 16 && space->reduce_rank == 1 &&
+           recipe->count <= recipe->lanes && config->finishing == RDX_FINISHING_NONE;
+}
+
+void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxConfig *config, int elements)
+{
+    take_parts(shape, config);
+    shape->mates = (int)rdx_pow2_ceil(rdx_div_up(space->reduce_count, elements));
+    shape->group_outputs = RDX_CUDA_THREADS / shape->mates * RDX_CUDA_SHORT_ROWS;
+    shape->run_outputs = space->keep_count;
+    count_items(shape, space);
+}
+
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
 {
     int64_t most = (int64_t)1 << 30; /* chunks of a part: finished runs lie across a warp */
-    return config->variant == RDX_FORM_ROWS && config->vector_bytes == 16 && config->residues <= 1 &&
-           config->part_chunks <= most && space->reduce_rank == 1 && space->reduce_count > 0;
+    bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
+    bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
+    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 && config->part_chunks <= most &&
+           space->reduce_count > 0;
+}
+
+/* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
+static void take_run(RdxCudaShape *shape, const RdxSpace *space)
+{
+    shape->run = (uint32_t)space->reduce[1].extent;
+    shape->run_shift = (uint32_t)log2_up(shape->run);
+    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
+    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
 }
 
 void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
@@ -49,6 +75,8 @@ void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     take_parts(shape, config);
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
+    if (space->reduce_rank == 2)
+        take_run(shape, space);
     shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), WARPS);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
     shape->run_outputs = space->keep_count;
@@ -97,6 +125,8 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
 
 int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words)
 {
+    if (shape->mates > 0)
+        return 0;
     if (shape->team > 0)
         return (int64_t)WARPS * words * 4;
     return (int64_t)(shape->batch + shape->levels) * shape->width * elements * words * 4;

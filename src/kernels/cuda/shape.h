@@ -9,7 +9,11 @@
 extern "C" {
 #endif
 
-/* Rows: a warp a chunk, 16-byte loads. Only where the plan's form is rows with vectors of 16 bytes. */
+/* Short rows: some threads of a warp an output, 16-byte loads. Aligned rows of at most a line. */
+bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxConfig *config, int elements);
+
+/* Rows: a warp a chunk, 16-byte loads. Contiguous runs of whole vectors, or one run of any alignment. */
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
 void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 

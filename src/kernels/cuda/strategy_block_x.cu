@@ -1,38 +1,104 @@
-/* Rows: warps along a contiguous reduced axis whose runs are aligned to 16 bytes. A warp takes a chunk at a time, each line of 512
-   bytes with one 16-byte load a thread; thread t holds lanes t E .. t E + E - 1. A team of `team` warps shares an output: each
-   takes an aligned power-of-two run of chunks, with finished runs on a stack that lies across its threads, and the team's nodes meet
-   in shared memory. No barrier inside a row. */
+/* Rows: warps along a contiguous reduced axis. A warp takes a chunk at a time, each line of 512 bytes with one 16-byte load a thread;
+   thread t holds lanes t E .. t E + E - 1. A team of `team` warps shares an output: each takes an aligned power-of-two run of
+   chunks, with finished runs on a stack that lies across its threads, and the team's nodes meet in shared memory. No barrier inside
+   a row.
+
+   rows     one run an output, aligned to 16 bytes
+   shifted  the same misaligned: aligned loads, then each thread takes what it misses from its neighbour (thread 31 from thread 0's
+            next line) and shifts; 5 shuffles and about 15 selects and funnel shifts a vector
+   runs     two reduced dims, the inner one contiguous and made of whole vectors */
 #include "block.cuh"
 
 namespace rdx {
 
 static constexpr int line_bytes = 512;
 
-/* Lines of a chunk: 512 bytes apart. */
+/* Words 0 .. 3 of eight, `shift` bytes further on. */
+RDX_DEVICE void shift_words(uint32_t *word, const uint32_t *next, int shift)
+{
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        w[i] = word[i];
+        w[4 + i] = next[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 7; i++)
+        w[i] = shift & 4 ? w[i + 1] : w[i];
+#pragma unroll
+    for (int i = 0; i < 5; i++)
+        w[i] = shift & 8 ? w[i + 2] : w[i];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        word[i] = __funnelshift_r(w[i], w[i + 1], 8 * (shift & 3));
+}
+
+/* Lines of a chunk, for this thread's vector. */
 struct Stream {
-    const unsigned char *in;
+    const Problem &p;
+    const unsigned char *in; /* the vector of line 0; of runs, the row */
     int64_t index, index_step, across;
+    int element, lanes, shift;
+
+    __device__ __forceinline__ bool crooked() const
+    {
+        return shift != 0;
+    }
 
     __device__ __forceinline__ At operator()(int line) const
     {
-        return {in + line * line_bytes, index + line * index_step, across};
+        if (p.shape.run == 0)
+            return {in + line * line_bytes, index + line * index_step, across};
+        unsigned e = (unsigned)(element + line * lanes), q = (__umulhi(e, p.shape.run_magic) + e) >> p.shape.run_shift;
+        const RdxCudaDim *outer = p.dims + p.keep_rank, *inner = outer + 1;
+        int64_t rest = e - q * p.shape.run;
+        return {in + q * outer->in + rest * inner->in, index + q * outer->out + rest * inner->out, across};
+    }
+
+    template <int COUNT, class V> __device__ __forceinline__ void load_lines(V *raw, int first) const
+    {
+        const unsigned char *aligned = in + first * line_bytes - shift;
+        int t = thread_of_warp();
+        V end = {};
+#pragma unroll
+        for (int u = 0; u < COUNT; u++)
+            load<16>(raw[u].word, aligned + u * line_bytes);
+        if (t == 0)
+            load<16>(end.word, aligned + COUNT * line_bytes);
+#pragma unroll
+        for (int u = 0; u < COUNT; u++) {
+            const V &after = u + 1 < COUNT ? raw[u + 1] : end;
+            uint32_t next[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                next[k] = __shfl_sync(whole_warp, t == 0 ? after.word[k] : raw[u].word[k], (t + 1) & 31);
+            shift_words(raw[u].word, next, shift);
+        }
     }
 };
 
 /* The node of a chunk, in every thread. */
 template <class K>
-RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, const unsigned char *row, int64_t chunk, int64_t n)
+RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, const unsigned char *row, int64_t chunk, int n)
 {
     constexpr int E = K::elements, lanes = 32 * E;
     typename K::A::Node node[E];
-    int t = thread_of_warp(), lines = (int)(n / lanes), rest = (int)(n % lanes) - t * E;
-    int64_t element = chunk * 16 * lanes + t * E, step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
-    Stream stream = {row + element * K::size, p.index_offset + element * step, lanes * step, step};
-    Fold<K>::run(p, lines, rest < 0 ? 0 : rest < E ? rest : E, E, stream, node);
+    int t = thread_of_warp(), lines = n / lanes, rest = n % lanes - t * E;
+    int64_t element = chunk * 16 * lanes + t * E, step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
+    bool runs = p.shape.run > 0;
+    Stream stream = {p,
+                     runs ? row : row + element * K::size,
+                     p.index_offset + element * step,
+                     lanes * step,
+                     runs ? p.dims[p.keep_rank + 1].out : step,
+                     (int)element,
+                     lanes,
+                     runs ? 0 : (int)((uintptr_t)row & 15)};
+    Fold<K, Stream>{p, stream}.run(lines, rest < 0 ? 0 : rest < E ? rest : E, E, node);
     return halve_warp<K>(node, n);
 }
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) rows_kernel(const __grid_constant__ Problem p)
+template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     extern __shared__ uint32_t shared[];
@@ -52,7 +118,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) rows_kern
             WarpStack<A> stack;
             auto elements = [&](int64_t at, int64_t count) { return elements_of_chunks(p, first + at, count); };
             for (int64_t chunk = first; chunk < last; chunk++)
-                stack.push(fold_chunk<K>(p, row, chunk, elements_of_chunks(p, chunk, 1)), elements);
+                stack.push(fold_chunk<K>(p, row, chunk, elements_of_chunk(p, chunk)), elements);
             node = stack.finish(elements);
         }
         if (s.team > 1) {

@@ -1,6 +1,7 @@
 /* One thread folds lanes: the at most 16 elements of each, line 0 first, for a vector of neighbouring lanes or of neighbouring
-   outputs. Loads of a batch of lines are issued before the first is folded: 16 vectors of up to 4 elements, 8 of 8, 4 of 16, so
-   that a batch is never more than 64 elements of code. */
+   outputs. Whole lines come in batches whose loads are all issued before the first is folded: 16 vectors of up to 4 elements, 8 of
+   8, 4 of 16, so that a batch is never more than 64 elements of code; then four, then one at a time. Kernels have to stay small: as
+   one predicated piece for all cases, rows took twice the time and waited for instructions. */
 #ifndef RDX_KERNELS_CUDA_THREAD_CUH
 #define RDX_KERNELS_CUDA_THREAD_CUH
 
@@ -8,148 +9,212 @@
 
 namespace rdx {
 
-template <class K> struct Fold {
-    typedef typename K::A A;
-    typedef typename A::T T;
-    typedef typename A::Node Node;
-    static constexpr int E = K::elements;
-    static constexpr int batch = A::two_passes ? 16 : 64 / E < 16 ? 64 / E : 16;
-
-    template <class Address>
-    static __device__ __forceinline__ void run(const Problem &p, int lines, int extra, int valid, Address address, Node *node)
-    {
-        if constexpr (A::two_passes)
-            two_passes(p, lines, extra, valid, address, node);
-        else if constexpr (A::indexed)
-            with_index(p, lines, extra, valid, address, node);
-        else
-            plain(p, lines, extra, valid, address, node);
-    }
-
-  private:
-    template <class Address>
-    static __device__ __forceinline__ void load_batch(const Problem &p, Vector<K::bytes> *raw, int first, int lines, int extra, int valid, Address address)
-    {
-#pragma unroll
-        for (int u = 0; u < batch; u++) {
-            int line = first + u, have = line < lines ? valid : line == lines ? extra : 0;
-            if (have > 0)
-                load_vector<K>(raw[u], address(line).in, have, p.recipe.in);
-        }
-    }
-
-    template <class Address>
-    static __device__ __forceinline__ void plain(const Problem &p, int lines, int extra, int valid, Address address, Node *node)
-    {
-        typename A::Lane lane[E];
-        int all = lines + (extra > 0);
-#pragma unroll 1
-        for (int first = 0; first < all; first += batch) {
-            Vector<K::bytes> raw[batch];
-            load_batch(p, raw, first, lines, extra, valid, address);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int u = 0; u < batch; u++) {
-                    int line = first + u;
-                    if (line >= all)
-                        break;
-                    int have = line < lines ? E : extra;
-#pragma unroll
-                    for (int e = 0; e < E; e++) {
-                        T x, y;
-                        read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
-                        if (E == 1 || e < have)
-                            lane[e] = line == 0 ? A::lift(x, y) : A::push(lane[e], x, y, line);
-                    }
-                }
-            });
-        }
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = A::seal(lane[e], (double)(lines + (e < extra)));
-    }
-
-    template <class Address>
-    static __device__ __forceinline__ void with_index(const Problem &p, int lines, int extra, int valid, Address address, Node *node)
-    {
-        int all = lines + (extra > 0);
-#pragma unroll 1
-        for (int first = 0; first < all; first += batch) {
-            Vector<K::bytes> raw[batch];
-            load_batch(p, raw, first, lines, extra, valid, address);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int u = 0; u < batch; u++) {
-                    int line = first + u;
-                    if (line >= all)
-                        break;
-                    int have = line < lines ? E : extra;
-                    auto place = address(line);
-#pragma unroll
-                    for (int e = 0; e < E; e++) {
-                        T x, y;
-                        read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
-                        Node next = A::element(x, y, place.index + e * place.across);
-                        if (E == 1 || e < have)
-                            node[e] = line == 0 ? next : A::join(node[e], next, NULL);
-                    }
-                }
-            });
-        }
-    }
-
-    /* logsumexp: the maximum, then the sum, over the same 16 vectors. */
-    template <class Address>
-    static __device__ __forceinline__ void two_passes(const Problem &p, int lines, int extra, int valid, Address address, Node *node)
-    {
-        int all = lines + (extra > 0);
-        Vector<K::bytes> raw[16];
-        load_batch(p, raw, 0, lines, extra, valid, address);
-        with_input<K>(p.recipe.in, [&](auto in) {
-            T m[E], base[E], s[E];
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                m[e] = A::lowest();
-#pragma unroll
-            for (int u = 0; u < 16; u++) {
-                if (u >= all)
-                    break;
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
-                    if (E == 1 || e < (u < lines ? E : extra))
-                        m[e] = A::greater(m[e], x);
-                }
-            }
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                base[e] = A::base(m[e]);
-                s[e] = 0;
-            }
-#pragma unroll
-            for (int u = 0; u < 16; u++) {
-                if (u >= all)
-                    break;
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
-                    if (E == 1 || e < (u < lines ? E : extra))
-                        s[e] = A::add(s[e], x, base[e]);
-                }
-            }
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] = {m[e], s[e]};
-        });
-    }
-};
-
 /* Where a line's vector lies, and the logical index of its first element. */
 struct At {
     const unsigned char *in;
     int64_t index, across;
+};
+
+/* lift and push, or for indexed algebras the join of elements as nodes. */
+template <class A, bool INDEXED = A::indexed, bool TWO_PASSES = A::two_passes> struct Step {
+    typedef typename A::Lane State;
+    typedef typename A::T T;
+    static __device__ __forceinline__ State begin(T x, T y, int64_t)
+    {
+        return A::lift(x, y);
+    }
+    static __device__ __forceinline__ State next(const State &state, T x, T y, int line, int64_t)
+    {
+        return A::push(state, x, y, line);
+    }
+    static __device__ __forceinline__ typename A::Node end(const State &state, int count)
+    {
+        return A::seal(state, (double)count);
+    }
+};
+
+template <class A> struct Step<A, true, false> {
+    typedef typename A::Node State;
+    typedef typename A::T T;
+    static __device__ __forceinline__ State begin(T x, T y, int64_t index)
+    {
+        return A::element(x, y, index);
+    }
+    static __device__ __forceinline__ State next(const State &state, T x, T y, int, int64_t index)
+    {
+        return A::join(state, A::element(x, y, index), NULL);
+    }
+    static __device__ __forceinline__ State end(const State &state, int)
+    {
+        return state;
+    }
+};
+
+/* logsumexp folds otherwise. */
+template <class A> struct Step<A, false, true> {
+    typedef typename A::Node State;
+};
+
+/* address(line) gives the At of a line, address.crooked() whether its vectors are misaligned, in which case address.load_lines brings
+   whole lines into place. The first `lines` lines have `valid` elements, the next has `extra` (the ragged end of rows). */
+template <class K, class Address> struct Fold {
+    typedef typename K::A A;
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr int E = K::elements, batch = 64 / E < 16 ? 64 / E : 16;
+
+    const Problem &p;
+    const Address &address;
+
+    __device__ __forceinline__ void run(int lines, int extra, int valid, Node *node) const
+    {
+        if constexpr (A::two_passes)
+            two_passes(lines, extra, valid, node);
+        else
+            one_pass(lines, extra, valid, node);
+    }
+
+  private:
+    template <int COUNT> __device__ __forceinline__ void load_lines(Vector<K::bytes> *raw, int first) const
+    {
+        if (address.crooked()) {
+            address.template load_lines<COUNT>(raw, first);
+            return;
+        }
+#pragma unroll
+        for (int u = 0; u < COUNT; u++)
+            load_vector<K>(raw[u], address(first + u).in, E, p.recipe.in);
+    }
+
+    template <int COUNT> __device__ __forceinline__ void whole(typename Step<A>::State *state, int first) const
+    {
+        Vector<K::bytes> raw[COUNT];
+        load_lines<COUNT>(raw, first);
+        with_input<K>(p.recipe.in, [&](auto in) {
+#pragma unroll
+            for (int u = 0; u < COUNT; u++) {
+                At at = A::indexed ? address(first + u) : At();
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
+                    int64_t index = at.index + e * at.across;
+                    if (u == 0 && first == 0)
+                        state[e] = Step<A>::begin(x, y, index);
+                    else
+                        state[e] = Step<A>::next(state[e], x, y, first + u, index);
+                }
+            }
+        });
+    }
+
+    /* A line of which `have` elements are there. */
+    __device__ __forceinline__ void part(typename Step<A>::State *state, int line, int have) const
+    {
+        Vector<K::bytes> raw;
+        At at = address(line);
+        load_vector<K>(raw, at.in, have, p.recipe.in, !address.crooked());
+        with_input<K>(p.recipe.in, [&](auto in) {
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
+                int64_t index = at.index + e * at.across;
+                if (e < have)
+                    state[e] = line == 0 ? Step<A>::begin(x, y, index) : Step<A>::next(state[e], x, y, line, index);
+            }
+        });
+    }
+
+    __device__ __forceinline__ void one_pass(int lines, int extra, int valid, Node *node) const
+    {
+        typename Step<A>::State state[E];
+        int line = 0;
+        if (valid == E) {
+#pragma unroll 1
+            for (; lines - line >= batch; line += batch)
+                whole<batch>(state, line);
+            if constexpr (batch > 4) {
+#pragma unroll 1
+                for (; lines - line >= 4; line += 4)
+                    whole<4>(state, line);
+            }
+#pragma unroll 1
+            for (; lines - line >= 2; line += 2)
+                whole<2>(state, line);
+            if (line < lines) {
+                whole<1>(state, line);
+                line++;
+            }
+        }
+#pragma unroll 1
+        for (; line < lines + (extra > 0); line++)
+            part(state, line, line < lines ? valid : extra);
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            node[e] = Step<A>::end(state[e], lines + (e < extra));
+    }
+
+    /* logsumexp: the maximum, then the sum. A chunk's whole lane is loaded once, anything else twice. */
+    __device__ __forceinline__ void two_passes(int lines, int extra, int valid, Node *node) const
+    {
+        T m[E], base[E], s[E];
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            m[e] = A::lowest();
+            s[e] = 0;
+        }
+        if (E <= 8 && lines == 16 && valid == E) {
+            Vector<K::bytes> raw[16];
+            load_lines<16>(raw, 0);
+            with_input<K>(p.recipe.in, [&](auto in) {
+#pragma unroll
+                for (int pass = 0; pass < 2; pass++) {
+#pragma unroll
+                    for (int u = 0; u < 16; u++)
+                        add<decltype(in)>(raw[u], E, pass, m, base, s);
+                    set_base(m, base);
+                }
+            });
+        } else {
+#pragma unroll 1
+            for (int pass = 0; pass < 2; pass++) {
+#pragma unroll 1
+                for (int line = 0; line < lines + (extra > 0); line++) {
+                    Vector<K::bytes> raw;
+                    int have = line < lines ? valid : extra;
+                    load_vector<K>(raw, address(line).in, have, p.recipe.in, !address.crooked());
+                    with_input<K>(p.recipe.in, [&](auto in) { add<decltype(in)>(raw, have, pass, m, base, s); });
+                }
+                if (pass == 0)
+                    set_base(m, base);
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            node[e] = {m[e], s[e]};
+    }
+
+    template <class In>
+    __device__ __forceinline__ void add(const Vector<K::bytes> &raw, int have, int pass, T *m, const T *base, T *s) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            T x, y;
+            read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
+            if (e < have && pass == 0)
+                m[e] = A::greater(m[e], x);
+            if (e < have && pass == 1)
+                s[e] = A::add(s[e], x, base[e]);
+        }
+    }
+
+    static __device__ __forceinline__ void set_base(const T *m, T *base)
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            base[e] = A::base(m[e]);
+    }
 };
 
 } // namespace rdx

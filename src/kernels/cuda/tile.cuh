@@ -16,13 +16,35 @@ namespace rdx {
 /* Address of line l of a lane: e = element + L * line. */
 struct Reach {
     const Problem &p;
-    const unsigned char *in;
-    int64_t element;
+    At start;
+    int64_t element, step, index_step; /* step < 0: lines do not lie at one distance */
+
+    __device__ __forceinline__ Reach(const Problem &problem, const unsigned char *in, int64_t first) : p(problem), element(first)
+    {
+        int rank = p.reduce_rank, lanes = p.recipe.lanes;
+        step = rank > 1 ? -1 : rank == 0 ? 0 : lanes * p.dims[p.keep_rank].in;
+        index_step = rank == 1 ? lanes * p.dims[p.keep_rank].out : 0;
+        start = {in, p.index_offset, 0};
+        if (rank == 1) {
+            start.in += first * p.dims[p.keep_rank].in;
+            start.index += first * p.dims[p.keep_rank].out;
+        }
+    }
+
+    static __device__ __forceinline__ bool crooked()
+    {
+        return false;
+    }
+    template <int COUNT, class V> __device__ __forceinline__ void load_lines(V *, int) const
+    {
+    }
 
     __device__ __forceinline__ At operator()(int line) const
     {
+        if (step >= 0)
+            return {start.in + line * step, start.index + line * index_step, 0};
         Place place = seek_element(p, element + (int64_t)p.recipe.lanes * line);
-        return {in + place.in, p.index_offset + place.out, 0};
+        return {start.in + place.in, start.index + place.out, 0};
     }
 };
 
@@ -37,25 +59,29 @@ template <class K> struct Tile {
     int columns, batches_log2;
 
     /* Joins `node`, the (count + 1)-th of its kind, with finished runs; elements(first, log2) counts the run of 2^log2 from first. */
-    template <class Elements>
+    template <bool MISSING, class Elements>
     __device__ __forceinline__ int climb(int column, int base, int64_t count, Node &node, Elements elements) const
     {
         int level = 0;
         for (; count >> level & 1; level++) {
             int64_t right = count + 1 - ((int64_t)1 << level), left = right - ((int64_t)1 << level);
-            node = join_nodes<A>(stack.get((base + level) * columns + column), node, elements(left, level), elements(right, level));
+            Node other = stack.get((base + level) * columns + column);
+            if (!MISSING || elements(right, level) > 0)
+                node = join_full<A>(other, node, elements(left, level), elements(right, level));
+            else
+                node = other;
         }
         return base + level;
     }
 
     /* The batch at `number` of a chunk of n elements, from its first row onto the stack. Batches come in bit-reversed order. */
-    __device__ __forceinline__ void push_batch(int number, int64_t n) const
+    __device__ __forceinline__ void push_batch(int number, int n) const
     {
         const RdxCudaShape &s = p.shape;
         int step_log2 = log2_of(s.residues) + batches_log2;
         for (int column = (int)threadIdx.x; column < columns; column += (int)blockDim.x) {
             Node node = batch.get(column);
-            int level = climb(column, 0, number, node, [&](int64_t first, int log2) {
+            int level = climb<true>(column, 0, number, node, [&](int64_t first, int log2) {
                 return elements_of_lane(n, item.residue + s.residues * reverse_bits((int)first, batches_log2), step_log2 - log2);
             });
             stack.put(level * columns + column, node);
@@ -67,7 +93,7 @@ template <class K> struct Tile {
     {
         for (int column = (int)threadIdx.x; column < columns; column += (int)blockDim.x) {
             Node node = stack.get(batches_log2 * columns + column);
-            int level = climb(column, batches_log2 + 1, number, node, [&](int64_t first, int log2) {
+            int level = climb<false>(column, batches_log2 + 1, number, node, [&](int64_t first, int log2) {
                 return elements_of_chunks(p, first_chunk + first, (int64_t)1 << log2);
             });
             stack.put(level * columns + column, node);
@@ -83,21 +109,22 @@ template <class K> struct Tile {
         while (first > 0) {
             level = __ffsll(first) - 1;
             int64_t run = (int64_t)1 << level;
-            node = join_nodes<A>(stack.get((base + level) * columns + column), node,
-                                 elements_of_chunks(p, first_chunk + first - run, run),
-                                 elements_of_chunks(p, first_chunk + first, count - first));
+            node = join_full<A>(stack.get((base + level) * columns + column), node,
+                                elements_of_chunks(p, first_chunk + first - run, run),
+                                elements_of_chunks(p, first_chunk + first, count - first));
             first -= run;
         }
         return node;
     }
 
     /* Lane j of a chunk for the vector at `in`; slot: where its first node goes. */
-    __device__ __forceinline__ void fold_lane(const unsigned char *in, int valid, int64_t chunk, int64_t n, int lane, int slot) const
+    __device__ __forceinline__ void fold_lane(const unsigned char *in, int valid, int64_t chunk, int n, int lane, int slot) const
     {
         Node node[E];
         int64_t element = chunk * 16 * p.recipe.lanes + lane;
-        int lines = (int)elements_of_lane(n, lane, log2_of(p.recipe.lanes));
-        Fold<K>::run(p, lines, 0, valid, Reach{p, in, element}, node);
+        int lines = elements_of_lane(n, lane, log2_of(p.recipe.lanes));
+        Reach reach(p, in, element);
+        Fold<K, Reach>{p, reach}.run(lines, 0, valid, node);
 #pragma unroll
         for (int e = 0; e < E; e++)
             batch.put(slot + e, node[e]);
@@ -106,7 +133,7 @@ template <class K> struct Tile {
     __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t chunk, int w, int g) const
     {
         const RdxCudaShape &s = p.shape;
-        int64_t n = elements_of_chunks(p, chunk, 1);
+        int n = elements_of_chunk(p, chunk);
         for (int number = 0; number < s.batches; number++) {
             int first = item.residue + s.residues * reverse_bits(number, batches_log2), step = s.residues * s.batches;
             for (int i = g; i < s.batch && valid > 0; i += s.height)
@@ -119,7 +146,7 @@ template <class K> struct Tile {
     }
 };
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) tile_kernel(const __grid_constant__ Problem p)
+template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2) tile_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
@@ -142,7 +169,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) tile_kern
                 tile.fold_chunk(in, valid, first_chunk + c, w, g);
                 tile.push_chunk(first_chunk, c);
             }
-            bool present = count > 0 && elements_of_lane(elements_of_chunks(p, first_chunk, 1), item.residue, 0) > 0;
+            bool present = count > 0 && item.residue < elements_of_chunk(p, first_chunk);
             for (int column = t; column < columns && at + column < item.outputs; column += (int)blockDim.x) {
                 if (present)
                     deliver<A>(p, item, at + column, tile.finish(first_chunk, count, column));

@@ -41,16 +41,22 @@ template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &n
 /* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h); n elements in the chunk. Joins commute to the bit
    where counts play no part, so only counted ones and ragged chunks mind which side is which. */
 template <class A>
-RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper, int64_t n, int h, int r)
+RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper, int n, int h, int r)
 {
-    const typename A::Node &lower = mine_is_upper ? other : mine, &upper = mine_is_upper ? mine : other;
-    int step = 32 - __clz(h); /* log2 of 2h */
-    return join_nodes<A>(lower, upper, elements_of_lane(n, r, step), elements_of_lane(n, r + h, step));
+    typename A::Node joined;
+    if constexpr (A::counted) {
+        int step = 32 - __clz(h); /* log2 of 2h */
+        joined = join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other,
+                              elements_of_lane(n, r, step), elements_of_lane(n, r + h, step));
+    } else {
+        joined = join_full<A>(mine, other, 0, 0);
+    }
+    return r + h < n ? joined : mine_is_upper ? other : mine;
 }
 
 /* The chunk's node from its L = 32 E lanes, lane t * E + e in node[e] of thread t. While a thread holds several, each step sends
    half of them and keeps the other half: E - 1 + 5 exchanges in all. */
-template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int64_t n)
+template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
@@ -102,7 +108,7 @@ template <class A> struct WarpStack {
 #pragma unroll 1
         for (; count >> level & 1; level++) {
             int64_t run = (int64_t)1 << level, end = count + 1;
-            node = join_nodes<A>(shuffle<A>(held, level), node, elements(end - 2 * run, run), elements(end - run, run));
+            node = join_full<A>(shuffle<A>(held, level), node, elements(end - 2 * run, run), elements(end - run, run));
         }
         if (thread_of_warp() == level)
             held = node;
@@ -119,7 +125,7 @@ template <class A> struct WarpStack {
         while (first > 0) {
             level = __ffsll(first) - 1;
             int64_t run = (int64_t)1 << level;
-            node = join_nodes<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
+            node = join_full<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
             first -= run;
         }
         return node;
