@@ -119,6 +119,7 @@ static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too
     {rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP,  rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,     \
      rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64}
 enum { FAMILIES = 7 };
+static const RdxCudaKernel *const general_tables[FAMILIES] = TABLES(general);
 static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
 static const RdxCudaKernel *const warp_tables[FAMILIES] = TABLES(warp);
 static const RdxCudaKernel *const block_x_tables[FAMILIES] = TABLES(block_x);
@@ -165,17 +166,22 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
                                          const RdxConfig *config, int64_t most_shared)
 {
     code->threads = RDX_CUDA_THREADS;
+    const RdxCudaKernel *column = find(thread_tables, space, recipe);
+    if (column && rdx_cuda_shape_is_columns(space, recipe, config, column->elements)) {
+        rdx_cuda_shape_columns(&code->shape, space, recipe, config, column->elements);
+        return column;
+    }
     if (rdx_cuda_shape_is_short(space, recipe, config)) {
         const RdxCudaKernel *kernel = find(warp_tables, space, recipe);
         if (kernel)
-            rdx_cuda_shape_short(&code->shape, space, config, kernel->elements);
+            rdx_cuda_shape_short(&code->shape, space, recipe, config, kernel->elements);
         return kernel;
     }
     if (rdx_cuda_shape_is_rows(space, config)) {
         rdx_cuda_shape_rows(&code->shape, space, recipe, config);
         return find(block_x_tables, space, recipe);
     }
-    const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(thread_tables, space, recipe);
+    const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
     const RdxCudaKernel *kernel = vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
     if (kernel && !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
         return NULL;

@@ -99,6 +99,10 @@ template <class T> RDX_DEVICE void put_real(const Problem &p, const Target &targ
     int type = target.second ? p.recipe.out2 : p.recipe.out, parts = is_complex(type) ? 2 : 1;
     int part_size = type == RDX_TYPE_C128 ? 8 : 4;
     Place kept = seek_output(p, target.output);
+    if (parts == 1 && p.copies == 1 && p.alpha == 1 && p.beta == 0) {
+        store_real(target.second ? p.out2 + kept.out2 : p.out + kept.out, type, re);
+        return;
+    }
     for (int64_t c = target.first; c < target.first + target.count; c++) {
         unsigned char *to = place_of_copy(p, target, kept, c);
         for (int part = 0; part < parts; part++, to += part_size) {

@@ -27,6 +27,10 @@ RDX_DEVICE Item group_of(const RdxCudaShape &s, int64_t group)
 RDX_DEVICE Item item_of(const Problem &p, int64_t number)
 {
     const RdxCudaShape &s = p.shape;
+    if (s.simple) {
+        int64_t first = number * s.group_outputs, left = p.outputs - first;
+        return {number, 0, 0, 0, first, left < s.group_outputs ? left : s.group_outputs};
+    }
     int64_t rest = divide(number, s.slices), slice = number - rest * s.slices;
     int64_t next = divide(rest, s.residues), residue = rest - next * s.residues;
     int64_t group = divide(next, s.split);
@@ -39,6 +43,8 @@ RDX_DEVICE Item item_of(const Problem &p, int64_t number)
 
 RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int64_t slices)
 {
+    if (slices == 1)
+        return {output, 0, p.copies, false};
     int64_t each = divide(p.copies, slices), more = p.copies - each * slices;
     int64_t first = slice * each + (slice < more ? slice : more);
     return {output, first, each + (slice < more), false};

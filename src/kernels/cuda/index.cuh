@@ -73,6 +73,11 @@ RDX_DEVICE int log2_of(int64_t power_of_two)
     return 63 - __clzll(power_of_two);
 }
 
+RDX_DEVICE constexpr int log2_constant(int power_of_two)
+{
+    return power_of_two <= 1 ? 0 : 1 + log2_constant(power_of_two / 2);
+}
+
 /* ---- Elements of a node of the tree ---- */
 
 /* T(step, lane) of a chunk of n elements: lane, lane + step, ... */

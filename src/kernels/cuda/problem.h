@@ -21,6 +21,8 @@ typedef struct RdxCudaShape {
     int64_t split, part_chunks; /* parts of the reduced range, aligned power-of-two runs of chunks */
     int64_t slices;             /* parts of the copies */
     int64_t items;              /* groups x split x residues x slices */
+    int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
+    bool simple;                /* an item is a group, and groups follow each other through all outputs */
     int finishing;              /* RDX_CUDA_WHOLE, ... */
     int residues;               /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
@@ -30,7 +32,8 @@ typedef struct RdxCudaShape {
     int team;  /* block_x: warps that share an output */
     /* block_x: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
-    int mates; /* warp: threads that share an output */
+    int mates;    /* warp: threads that share an output */
+    bool columns; /* thread: a vector of columns each */
 } RdxCudaShape;
 
 static inline

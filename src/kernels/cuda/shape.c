@@ -29,12 +29,31 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
                             .finishing = config->finishing};
 }
 
-static void count_items(RdxCudaShape *shape, const RdxSpace *space)
+static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
+    shape->chunks = rdx_cuda_chunks(recipe);
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
     shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;
     shape->items = shape->groups * shape->split * shape->residues * shape->slices;
+    shape->simple = shape->items == shape->groups && shape->run_outputs >= space->keep_count;
+}
+
+bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int elements)
+{
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
+           space->reduce_rank <= 1 && recipe->count > 0 && recipe->count <= 16 && space->keep_rank > 0 &&
+           config->finishing == RDX_FINISHING_NONE;
+}
+
+void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
+                            const RdxConfig *config, int elements)
+{
+    take_parts(shape, config);
+    shape->columns = true;
+    shape->group_outputs = (int64_t)RDX_CUDA_THREADS * elements;
+    shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    count_items(shape, space, recipe);
 }
 
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
@@ -43,13 +62,14 @@ bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, con
            recipe->count <= recipe->lanes && config->finishing == RDX_FINISHING_NONE;
 }
 
-void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxConfig *config, int elements)
+void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                          int elements)
 {
     take_parts(shape, config);
     shape->mates = (int)rdx_pow2_ceil(rdx_div_up(space->reduce_count, elements));
     shape->group_outputs = RDX_CUDA_THREADS / shape->mates * RDX_CUDA_SHORT_ROWS;
     shape->run_outputs = space->keep_count;
-    count_items(shape, space);
+    count_items(shape, space, recipe);
 }
 
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
@@ -78,9 +98,10 @@ void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     if (space->reduce_rank == 2)
         take_run(shape, space);
     shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), WARPS);
+    shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->team, 1);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
     shape->run_outputs = space->keep_count;
-    count_items(shape, space);
+    count_items(shape, space, recipe);
 }
 
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements)
@@ -119,13 +140,13 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
             return false;
     }
     shape->group_outputs = cut ? config->outputs_per_block : (int64_t)shape->width * elements;
-    count_items(shape, space);
+    count_items(shape, space, recipe);
     return true;
 }
 
 int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words)
 {
-    if (shape->mates > 0)
+    if (shape->columns || shape->mates > 0)
         return 0;
     if (shape->team > 0)
         return (int64_t)WARPS * words * 4;

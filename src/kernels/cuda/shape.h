@@ -9,9 +9,15 @@
 extern "C" {
 #endif
 
+/* Columns: a thread a vector of packed, aligned columns of at most 16 rows. */
+bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int elements);
+void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
+                            const RdxConfig *config, int elements);
+
 /* Short rows: some threads of a warp an output, 16-byte loads. Aligned rows of at most a line. */
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
-void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxConfig *config, int elements);
+void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                          int elements);
 
 /* Rows: a warp a chunk, 16-byte loads. Contiguous runs of whole vectors, or one run of any alignment. */
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);

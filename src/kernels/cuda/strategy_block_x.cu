@@ -55,11 +55,27 @@ struct Stream {
         return {in + q * outer->in + rest * inner->in, index + q * outer->out + rest * inner->out, across};
     }
 
-    template <int COUNT, class V> __device__ __forceinline__ void load_lines(V *raw, int first) const
+    template <class K, int COUNT> __device__ __forceinline__ void load_lines(Vector<16> *raw, int first) const
+    {
+        if (shift != 0) {
+            load_shifted<COUNT>(raw, first);
+        } else if (p.shape.run == 0) {
+            const unsigned char *at = in + first * line_bytes;
+#pragma unroll
+            for (int u = 0; u < COUNT; u++)
+                load<16>(raw[u].word, at + u * line_bytes);
+        } else {
+#pragma unroll
+            for (int u = 0; u < COUNT; u++)
+                load<16>(raw[u].word, (*this)(first + u).in);
+        }
+    }
+
+    template <int COUNT> __device__ __forceinline__ void load_shifted(Vector<16> *raw, int first) const
     {
         const unsigned char *aligned = in + first * line_bytes - shift;
         int t = thread_of_warp();
-        V end = {};
+        Vector<16> end = {};
 #pragma unroll
         for (int u = 0; u < COUNT; u++)
             load<16>(raw[u].word, aligned + u * line_bytes);
@@ -67,7 +83,7 @@ struct Stream {
             load<16>(end.word, aligned + COUNT * line_bytes);
 #pragma unroll
         for (int u = 0; u < COUNT; u++) {
-            const V &after = u + 1 < COUNT ? raw[u + 1] : end;
+            const Vector<16> &after = u + 1 < COUNT ? raw[u + 1] : end;
             uint32_t next[4];
 #pragma unroll
             for (int k = 0; k < 4; k++)
@@ -104,10 +120,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
     extern __shared__ uint32_t shared[];
     const RdxCudaShape &s = p.shape;
     int warp = (int)threadIdx.x / 32, member = warp % s.team, mate = warp / s.team;
-    int64_t chunks = rdx_cuda_chunks(&p.recipe), largest = 1;
-    while (largest < chunks && largest < s.part_chunks)
-        largest *= 2;
-    int64_t run = largest > s.team ? largest / s.team : 1; /* chunks of a warp */
+    int64_t chunks = s.chunks, run = s.warp_chunks;
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
         int64_t part = item.part * s.part_chunks, end = part + s.part_chunks < chunks ? part + s.part_chunks : chunks;
@@ -117,9 +130,13 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
             const unsigned char *row = p.in + seek_output(p, item.first_output + mate).in;
             WarpStack<A> stack;
             auto elements = [&](int64_t at, int64_t count) { return elements_of_chunks(p, first + at, count); };
-            for (int64_t chunk = first; chunk < last; chunk++)
-                stack.push(fold_chunk<K>(p, row, chunk, elements_of_chunk(p, chunk)), elements);
-            node = stack.finish(elements);
+            for (int64_t chunk = first; chunk < last; chunk++) {
+                node = fold_chunk<K>(p, row, chunk, elements_of_chunk(p, chunk));
+                if (last - first > 1)
+                    stack.push(node, elements);
+            }
+            if (last - first > 1)
+                node = stack.finish(elements);
         }
         if (s.team > 1) {
             Slots<A> slots = {shared, RDX_CUDA_THREADS / 32};

@@ -13,17 +13,6 @@ template <class K> struct ShortRows {
 
     const Problem &p;
 
-    /* The node of a lane of one element. */
-    static __device__ __forceinline__ Node lane_of(T x, T y, int64_t index)
-    {
-        if constexpr (A::two_passes) {
-            T m = A::greater(A::lowest(), x);
-            return {m, A::add((T)0, x, A::base(m))};
-        } else {
-            return Step<A>::end(Step<A>::begin(x, y, index), 1);
-        }
-    }
-
     __device__ __forceinline__ Node halve(Node *node) const
     {
         int n = (int)p.recipe.count, t = thread_of_warp();
@@ -51,7 +40,7 @@ template <class K> struct ShortRows {
             for (int e = 0; e < E; e++) {
                 T x, y;
                 read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                node[e] = lane_of(x, y, index + e * step);
+                node[e] = node_of_element<A>(x, y, index + e * step);
             }
         });
         return halve(node);

@@ -55,8 +55,19 @@ template <class A> struct Step<A, false, true> {
     typedef typename A::Node State;
 };
 
-/* address(line) gives the At of a line, address.crooked() whether its vectors are misaligned, in which case address.load_lines brings
-   whole lines into place. The first `lines` lines have `valid` elements, the next has `extra` (the ragged end of rows). */
+/* The node of a lane of one element. */
+template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, typename A::T y, int64_t index)
+{
+    if constexpr (A::two_passes) {
+        typename A::T m = A::greater(A::lowest(), x);
+        return {m, A::add((typename A::T)0, x, A::base(m))};
+    } else {
+        return Step<A>::end(Step<A>::begin(x, y, index), 1);
+    }
+}
+
+/* address(line) gives the At of a line; address.load_lines<K, COUNT>(raw, first) loads whole ones; address.crooked() says that vectors
+   are misaligned and only load_lines can bring them. The first `lines` lines have `valid` elements, the next has `extra` (the ragged end of rows). */
 template <class K, class Address> struct Fold {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -75,37 +86,35 @@ template <class K, class Address> struct Fold {
     }
 
   private:
-    template <int COUNT> __device__ __forceinline__ void load_lines(Vector<K::bytes> *raw, int first) const
-    {
-        if (address.crooked()) {
-            address.template load_lines<COUNT>(raw, first);
-            return;
-        }
-#pragma unroll
-        for (int u = 0; u < COUNT; u++)
-            load_vector<K>(raw[u], address(first + u).in, E, p.recipe.in);
-    }
-
     template <int COUNT> __device__ __forceinline__ void whole(typename Step<A>::State *state, int first) const
     {
         Vector<K::bytes> raw[COUNT];
-        load_lines<COUNT>(raw, first);
+        address.template load_lines<K, COUNT>(raw, first);
         with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-            for (int u = 0; u < COUNT; u++) {
-                At at = A::indexed ? address(first + u) : At();
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw[u].word, e * K::size, x, y);
-                    int64_t index = at.index + e * at.across;
-                    if (u == 0 && first == 0)
-                        state[e] = Step<A>::begin(x, y, index);
-                    else
-                        state[e] = Step<A>::next(state[e], x, y, first + u, index);
-                }
-            }
+            if (has_special_maps<A>() && p.recipe.map >= RDX_MAP_ABS)
+                fold_lines<COUNT, decltype(in), true>(state, raw, first);
+            else
+                fold_lines<COUNT, decltype(in), false>(state, raw, first);
         });
+    }
+
+    template <int COUNT, class In, bool SPECIAL>
+    __device__ __forceinline__ void fold_lines(typename Step<A>::State *state, const Vector<K::bytes> *raw, int first) const
+    {
+#pragma unroll
+        for (int u = 0; u < COUNT; u++) {
+            At at = A::indexed ? address(first + u) : At();
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                read_element<A, In, SPECIAL>(p.recipe, raw[u].word, e * K::size, x, y);
+                int64_t index = at.index + e * at.across;
+                if (u == 0 && first == 0)
+                    state[e] = Step<A>::begin(x, y, index);
+                else
+                    state[e] = Step<A>::next(state[e], x, y, first + u, index);
+            }
+        }
     }
 
     /* A line of which `have` elements are there. */
@@ -166,7 +175,7 @@ template <class K, class Address> struct Fold {
         }
         if (E <= 8 && lines == 16 && valid == E) {
             Vector<K::bytes> raw[16];
-            load_lines<16>(raw, 0);
+            address.template load_lines<K, 16>(raw, 0);
             with_input<K>(p.recipe.in, [&](auto in) {
 #pragma unroll
                 for (int pass = 0; pass < 2; pass++) {

@@ -35,8 +35,18 @@ struct Reach {
     {
         return false;
     }
-    template <int COUNT, class V> __device__ __forceinline__ void load_lines(V *, int) const
+    template <class K, int COUNT> __device__ __forceinline__ void load_lines(Vector<K::bytes> *raw, int first) const
     {
+        if (step >= 0) {
+            const unsigned char *at = start.in + first * step;
+#pragma unroll
+            for (int u = 0; u < COUNT; u++, at += step)
+                load_vector<K>(raw[u], at, K::elements, p.recipe.in);
+        } else {
+#pragma unroll
+            for (int u = 0; u < COUNT; u++)
+                load_vector<K>(raw[u], (*this)(first + u).in, K::elements, p.recipe.in);
+        }
     }
 
     __device__ __forceinline__ At operator()(int line) const
@@ -74,8 +84,9 @@ template <class K> struct Tile {
         return base + level;
     }
 
-    /* The batch at `number` of a chunk of n elements, from its first row onto the stack. Batches come in bit-reversed order. */
-    __device__ __forceinline__ void push_batch(int number, int n) const
+    /* The batch at `number` of a chunk of n elements, from its first row onto the stack. Batches come in bit-reversed order; the last one
+       completes the chunk, `chunk` of this part, which goes onto the stack above. */
+    __device__ __forceinline__ void push_batch(int number, int n, int64_t first_chunk, int64_t chunk) const
     {
         const RdxCudaShape &s = p.shape;
         int step_log2 = log2_of(s.residues) + batches_log2;
@@ -84,18 +95,10 @@ template <class K> struct Tile {
             int level = climb<true>(column, 0, number, node, [&](int64_t first, int log2) {
                 return elements_of_lane(n, item.residue + s.residues * reverse_bits((int)first, batches_log2), step_log2 - log2);
             });
-            stack.put(level * columns + column, node);
-        }
-    }
-
-    /* The chunk that push_batch has completed, `number` of its part, onto the stack above. */
-    __device__ __forceinline__ void push_chunk(int64_t first_chunk, int64_t number) const
-    {
-        for (int column = (int)threadIdx.x; column < columns; column += (int)blockDim.x) {
-            Node node = stack.get(batches_log2 * columns + column);
-            int level = climb<false>(column, batches_log2 + 1, number, node, [&](int64_t first, int log2) {
-                return elements_of_chunks(p, first_chunk + first, (int64_t)1 << log2);
-            });
+            if (number == s.batches - 1)
+                level = climb<false>(column, batches_log2 + 1, chunk, node, [&](int64_t first, int log2) {
+                    return elements_of_chunks(p, first_chunk + first, (int64_t)1 << log2);
+                });
             stack.put(level * columns + column, node);
         }
     }
@@ -130,9 +133,10 @@ template <class K> struct Tile {
             batch.put(slot + e, node[e]);
     }
 
-    __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t chunk, int w, int g) const
+    __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t first_chunk, int64_t in_part, int w, int g) const
     {
         const RdxCudaShape &s = p.shape;
+        int64_t chunk = first_chunk + in_part;
         int n = elements_of_chunk(p, chunk);
         for (int number = 0; number < s.batches; number++) {
             int first = item.residue + s.residues * reverse_bits(number, batches_log2), step = s.residues * s.batches;
@@ -140,7 +144,7 @@ template <class K> struct Tile {
                 if (first + step * i < n)
                     fold_lane(in, valid, chunk, n, first + step * i, i * columns + w * E);
             halve_batch(batch, columns, s.batch, first, step, n);
-            push_batch(number, n);
+            push_batch(number, n, first_chunk, in_part);
             __syncthreads();
         }
     }
@@ -159,16 +163,14 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elemen
         Slots<A> batch = {shared, s.batch * columns};
         Slots<A> stack = {shared + s.batch * columns * A::words, s.levels * columns};
         Tile<K> tile = {p, item, batch, stack, columns, log2_of(s.batches)};
-        int64_t chunks = rdx_cuda_chunks(&p.recipe), first_chunk = item.part * s.part_chunks;
+        int64_t chunks = s.chunks, first_chunk = item.part * s.part_chunks;
         int64_t count = chunks - first_chunk < s.part_chunks ? chunks - first_chunk : s.part_chunks;
         for (int64_t at = 0; at < item.outputs; at += columns) {
             int64_t left = item.outputs - at - w * E;
             int valid = left >= E ? E : left > 0 ? (int)left : 0;
             const unsigned char *in = p.in + (valid > 0 ? seek_output(p, item.first_output + at + w * E).in : 0);
-            for (int64_t c = 0; c < count; c++) {
-                tile.fold_chunk(in, valid, first_chunk + c, w, g);
-                tile.push_chunk(first_chunk, c);
-            }
+            for (int64_t c = 0; c < count; c++)
+                tile.fold_chunk(in, valid, first_chunk, c, w, g);
             bool present = count > 0 && item.residue < elements_of_chunk(p, first_chunk);
             for (int column = t; column < columns && at + column < item.outputs; column += (int)blockDim.x) {
                 if (present)

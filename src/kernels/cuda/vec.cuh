@@ -281,8 +281,16 @@ template <class A> RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename 
     y = A::unit == 2 ? ~v : x;
 }
 
-/* The working values of one element. */
-template <class A, class In> RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte, typename A::T &x, typename A::T &y)
+/* |x| and |x|^p, which only sums meet (norms). */
+template <class A> RDX_DEVICE constexpr bool has_special_maps()
+{
+    return (A::algebra == RDX_ALGEBRA_SUM || A::algebra == RDX_ALGEBRA_SUMN) && A::unit == 1 &&
+           (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64);
+}
+
+/* The working values of one element. SPECIAL: look for the special maps too. */
+template <class A, class In, bool SPECIAL = has_special_maps<A>()>
+RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte, typename A::T &x, typename A::T &y)
 {
     typedef typename A::T T;
     typedef typename In::V V;
@@ -330,7 +338,7 @@ template <class A, class In> RDX_DEVICE void read_element(const RdxRecipe &r, co
         x = (T)v;
         if constexpr (In::is_complex) /* norms: the parts in the working type, as the CPU converts before it maps */
             x = modulus((T)v, (T)w, r.omit);
-        if constexpr (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN) {
+        if constexpr (SPECIAL) {
             if (r.map >= RDX_MAP_ABS) {
                 x = magnitude(x);
                 if (r.map == RDX_MAP_POW)
