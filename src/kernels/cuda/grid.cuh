@@ -78,14 +78,15 @@ RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
     return elements_of_lane(chunk, reverse_bits((int)(leaf & (s.residues - 1)), residue_bits), residue_bits - level);
 }
 
-/* A finished node: to the workspace, or out. */
+/* A finished node: to the workspace, or out. Where an output is copied, `helpers` threads that hold the node share the copies. */
 template <class A>
-RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node)
+RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node, int helper = 0,
+                        int helpers = 1)
 {
     if (has_parts(p.shape))
         put_node<A>(partial_at(p, A::words, item.group, leaf_of(p.shape, item), column), p.shape.group_outputs, node);
     else
-        emit<A>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices), node);
+        emit<A>(p, target_of(p, item.first_output + column, item.slice * helpers + helper, p.shape.slices * helpers), node);
 }
 
 /* The parts of a group joined and emitted by the whole block. Threads are (columns, runs of leaves): each takes an aligned

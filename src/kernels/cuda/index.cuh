@@ -57,6 +57,15 @@ RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
     return seek(p.dims + p.keep_rank, p.reduce_rank, element);
 }
 
+/* The same by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
+RDX_DEVICE Place seek_in_runs(const Problem &p, unsigned element)
+{
+    unsigned run = (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;
+    const RdxCudaDim *outer = p.dims + p.keep_rank, *inner = outer + 1;
+    int64_t rest = element - run * p.shape.run;
+    return {run * outer->in + rest * inner->in, run * outer->out + rest * inner->out, 0};
+}
+
 RDX_DEVICE Place seek_copy(const Problem &p, int64_t copy)
 {
     return seek(p.dims + p.keep_rank + p.reduce_rank, p.copy_rank, copy);

@@ -29,6 +29,17 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
                             .finishing = config->finishing};
 }
 
+/* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
+static void take_run(RdxCudaShape *shape, const RdxSpace *space)
+{
+    if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX)
+        return;
+    shape->run = (uint32_t)space->reduce[1].extent;
+    shape->run_shift = (uint32_t)log2_up(shape->run);
+    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
+    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
+}
+
 static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
     shape->chunks = rdx_cuda_chunks(recipe);
@@ -58,15 +69,16 @@ void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const Rd
 
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_ROWS && config->vector_bytes == 16 && space->reduce_rank == 1 &&
-           recipe->count <= recipe->lanes && config->finishing == RDX_FINISHING_NONE;
+    bool rows = config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED || config->variant == RDX_FORM_TILE;
+    return rows && config->vector_bytes == 16 && space->reduce_rank == 1 && space->reduce[0].in == space->in_size &&
+           recipe->count <= (space->copy_count > 1 ? 1 : 4) * recipe->lanes && config->finishing == RDX_FINISHING_NONE;
 }
 
 void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                           int elements)
 {
     take_parts(shape, config);
-    shape->mates = (int)rdx_pow2_ceil(rdx_div_up(space->reduce_count, elements));
+    shape->mates = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(space->reduce_count, elements)), 32);
     shape->group_outputs = RDX_CUDA_THREADS / shape->mates * RDX_CUDA_SHORT_ROWS;
     shape->run_outputs = space->keep_count;
     count_items(shape, space, recipe);
@@ -81,22 +93,12 @@ bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
            space->reduce_count > 0;
 }
 
-/* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
-static void take_run(RdxCudaShape *shape, const RdxSpace *space)
-{
-    shape->run = (uint32_t)space->reduce[1].extent;
-    shape->run_shift = (uint32_t)log2_up(shape->run);
-    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
-    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
-}
-
 void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     take_parts(shape, config);
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    if (space->reduce_rank == 2)
-        take_run(shape, space);
+    take_run(shape, space);
     shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), WARPS);
     shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->team, 1);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
@@ -113,6 +115,7 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
                          int elements, int words, int64_t shared_bytes)
 {
     take_parts(shape, config);
+    take_run(shape, space);
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     int64_t lanes = rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues, 1);
     bool cut = shape->finishing != RDX_FINISHING_NONE;

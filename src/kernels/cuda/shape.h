@@ -14,7 +14,7 @@ bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, c
 void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
                             const RdxConfig *config, int elements);
 
-/* Short rows: some threads of a warp an output, 16-byte loads. Aligned rows of at most a line. */
+/* Short rows: some threads of a warp an output, 16-byte loads. Contiguous rows of at most four lines. */
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                           int elements);

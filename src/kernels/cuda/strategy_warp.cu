@@ -1,7 +1,9 @@
-/* Short rows: aligned, contiguous, at most one line of 512 bytes, so that a lane holds one element and the tree is halving alone.
+/* warp: short rows. Up to four lines a row, a warp takes a row (rows.cuh) with few registers, so that many are resident.
+
+   Contiguous, at most one line of 512 bytes (vectors that are misaligned come element by element), so that a lane holds one element and the tree is halving alone.
    `mates` neighbouring threads share a row, one vector each; a warp has 32 / mates rows side by side, and RDX_CUDA_SHORT_ROWS times
    that in flight. Mates halve by butterflies, which leave T(E, e) in every one of them, and each ends alone. */
-#include "block.cuh"
+#include "rows.cuh"
 
 namespace rdx {
 
@@ -47,6 +49,22 @@ template <class K> struct ShortRows {
     }
 };
 
+/* RDX_CUDA_SHORT_ROWS rows of several lines, one after the other. */
+template <class K> RDX_DEVICE void long_rows(const Problem &p, const Item &item)
+{
+    int n = (int)p.recipe.count, t = thread_of_warp();
+#pragma unroll 1
+    for (int i = 0; i < RDX_CUDA_SHORT_ROWS; i++) {
+        int row = i * (RDX_CUDA_THREADS / 32) + (int)threadIdx.x / 32;
+        if (row >= item.outputs)
+            return;
+        const unsigned char *at = p.in + seek_output(p, item.first_output + row).in;
+        typename K::A::Node node = fold_chunk<K, 4>(p, at, 0, n);
+        if (t == 0)
+            deliver<typename K::A>(p, item, row, node);
+    }
+}
+
 template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_kernel(const __grid_constant__ Problem p)
 {
     constexpr int E = K::elements, ROWS = RDX_CUDA_SHORT_ROWS;
@@ -57,12 +75,18 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_
     ShortRows<K> short_rows = {p};
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
+        if (p.recipe.count > 32 * E) {
+            long_rows<K>(p, item);
+            continue;
+        }
         Vector<K::bytes> raw[ROWS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             int row = mine + i * rows;
-            if (row < item.outputs && have > 0)
-                load_vector<K>(raw[i], p.in + seek_output(p, item.first_output + row).in + element * K::size, have, p.recipe.in);
+            if (row < item.outputs && have > 0) {
+                const unsigned char *at = p.in + seek_output(p, item.first_output + row).in + element * K::size;
+                load_vector<K>(raw[i], at, have, p.recipe.in, ((uintptr_t)at & (K::bytes - 1)) == 0);
+            }
         }
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {

@@ -68,11 +68,11 @@ template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, 
 
 /* address(line) gives the At of a line; address.load_lines<K, COUNT>(raw, first) loads whole ones; address.crooked() says that vectors
    are misaligned and only load_lines can bring them. The first `lines` lines have `valid` elements, the next has `extra` (the ragged end of rows). */
-template <class K, class Address> struct Fold {
+template <class K, class Address, int BATCH = 16> struct Fold {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements, batch = 64 / E < 16 ? 64 / E : 16;
+    static constexpr int E = K::elements, batch = 64 / E < BATCH ? 64 / E : BATCH;
 
     const Problem &p;
     const Address &address;
@@ -173,7 +173,7 @@ template <class K, class Address> struct Fold {
             m[e] = A::lowest();
             s[e] = 0;
         }
-        if (E <= 8 && lines == 16 && valid == E) {
+        if (E <= 8 && BATCH == 16 && lines == 16 && valid == E) {
             Vector<K::bytes> raw[16];
             address.template load_lines<K, 16>(raw, 0);
             with_input<K>(p.recipe.in, [&](auto in) {

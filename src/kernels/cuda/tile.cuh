@@ -53,7 +53,8 @@ struct Reach {
     {
         if (step >= 0)
             return {start.in + line * step, start.index + line * index_step, 0};
-        Place place = seek_element(p, element + (int64_t)p.recipe.lanes * line);
+        int64_t e = element + (int64_t)p.recipe.lanes * line;
+        Place place = p.shape.run > 0 ? seek_in_runs(p, (unsigned)e) : seek_element(p, e);
         return {start.in + place.in, start.index + place.out, 0};
     }
 };
@@ -172,11 +173,12 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elemen
             for (int64_t c = 0; c < count; c++)
                 tile.fold_chunk(in, valid, first_chunk, c, w, g);
             bool present = count > 0 && item.residue < elements_of_chunk(p, first_chunk);
-            for (int column = t; column < columns && at + column < item.outputs; column += (int)blockDim.x) {
+            int helpers = has_parts(s) || p.copies == 1 ? 1 : (int)blockDim.x / columns > 1 ? (int)blockDim.x / columns : 1;
+            for (int i = t; i < columns * helpers && at + i % columns < item.outputs; i += (int)blockDim.x) {
                 if (present)
-                    deliver<A>(p, item, at + column, tile.finish(first_chunk, count, column));
+                    deliver<A>(p, item, at + i % columns, tile.finish(first_chunk, count, i % columns), i / columns, helpers);
                 else if (p.recipe.count == 0 && !has_parts(s))
-                    deliver<A>(p, item, at + column, node_of_nothing<A>());
+                    deliver<A>(p, item, at + i % columns, node_of_nothing<A>(), i / columns, helpers);
             }
             __syncthreads();
         }
