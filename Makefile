@@ -175,7 +175,7 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d)
 
 # ---- CUDA ----
-# The plugin: made by `make cuda`, and by `make` where nvcc is found. Each strategy is compiled once for each family of kernels
+# The plugin: made by `make cuda`, which takes minutes and nvcc; `make` makes the core alone. Each strategy is compiled once for each family of kernels
 # (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 CUDA_ARCHS ?= sm_90
@@ -183,13 +183,14 @@ PLUGIN := $(BUILD)/libredax_cuda.so
 CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 cuda_dir := src/kernels/cuda
 cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
-cuda_obj := $(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/measure.o $(OBJ)/$(cuda_dir)/shape.o \
+cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,device measure memory)
+cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc -Xfatbin -compress-all -MMD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
-$(OBJ)/$(cuda_dir)/device.o $(OBJ)/$(cuda_dir)/measure.o: $(OBJ)/%.o: %.cu
+$(cuda_host): $(OBJ)/%.o: %.cu
 	$(call say,NVCC,$<) mkdir -p $(@D) && $(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
 define cuda_rule
@@ -206,7 +207,7 @@ $(PLUGIN): $(cuda_obj) src/kernels/cuda/plugin.map
 ifneq ($(NVCC),)
 cuda: $(PLUGIN) ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs
 else
-cuda: ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs
+cuda:
 	@echo "no nvcc here: redax is built for the CPU only (NVCC=path names one)" >&2; false
 endif
 

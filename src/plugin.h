@@ -22,7 +22,8 @@ typedef struct RdxPluginTable {
     uint32_t size;
     int (*device_count)(void);
     RdxStatus (*device_info)(int id, RdxDeviceInfo *info);
-    RdxStatus (*bind)(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int id);
+    RdxStatus (*bind)(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                      int id);
     RdxStatus (*workspace_init)(void *workspace, size_t bytes, RdxStream stream, int id);
     /* rdx_reduce's own workspace: per device and stream, or stream-ordered memory while the stream captures. */
     RdxStatus (*workspace_take)(void **workspace, size_t bytes, RdxStream stream, int id);

@@ -61,8 +61,8 @@ static bool right_outputs(const RdxTask *task, const Wish *wish, char *const *ri
     for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
         print_output(task, which, got, sizeof got);
         if (strcmp(got, right[which - 1]) != 0) {
-            printf("  %s, %d threads: output %d is %s, right is %s\n", wish->name, task->problem.threads, which - 1, got,
-                   right[which - 1]);
+            printf("  %s, %d threads: output %d is %s, right is %s\n", wish->name, task->problem.threads, which - 1,
+                   got, right[which - 1]);
             return false;
         }
     }

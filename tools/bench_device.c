@@ -112,7 +112,7 @@ static bool verify(Device *d, char *error, size_t size)
         const unsigned char *right = storage_of(task, which);
         unsigned char *got = malloc((size_t)d->bytes[which] + 1);
         bool same = got != NULL && task->extent[which].count == task->extent[which].elements;
-        for (int copy = 0; same && copy < d->copies; copy += d->copies > 1 ? d->copies - 1 : 1) {
+        for (int copy = 0; same && copy<d->copies; copy += d->copies> 1 ? d->copies - 1 : 1) {
             const unsigned char *from = (unsigned char *)d->tensor[which].data +
                                         task->extent[which].low * size_of(task, which) + copy * d->pitch[which];
             same = d->plugin->copy(got, from, (size_t)d->bytes[which], d->id) == RDX_OK &&

@@ -379,8 +379,8 @@ bool rdx_fuzz_try(const RdxCase *c, const RdxFuzzOptions *options, RdxFuzzCounts
     else if (expected != RDX_OK)
         right = run_refused(trial, expected);
     else
-        right = run_reference(trial) &&
-                (options->cuda ? run_device(trial) : run_candidates(trial) && run_cached(trial));
+        right =
+            run_reference(trial) && (options->cuda ? run_device(trial) : run_candidates(trial) && run_cached(trial));
     if (right && expected == RDX_OK)
         count_case(trial);
     for (int which = 0; which < RDX_CASE_TENSORS; which++)

@@ -61,7 +61,7 @@ typedef struct RdxFuzzOptions {
     FILE *progress;     /* NULL: silent */
     RdxFuzzPlant plant; /* NULL: none */
     volatile int *stop; /* NULL, or set when the user wants it to end */
-    bool cuda;          /* the strategies of CUDA device `device` in the place of the CPU's; the reference stays on the CPU */
+    bool cuda; /* the strategies of CUDA device `device` in the place of the CPU's; the reference stays on the CPU */
     int device;
 } RdxFuzzOptions;
 

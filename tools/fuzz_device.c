@@ -42,7 +42,8 @@ RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
         mirror->place[which] = mirror->memory[which] + (uintptr_t)buffer->usable % PAGE;
         *tensor = task->tensor[which];
         tensor->device = (RdxDevice){2, id};
-        tensor->data = (void *)((uintptr_t)mirror->place[which] + ((uintptr_t)tensor->data - (uintptr_t)buffer->usable));
+        tensor->data =
+            (void *)((uintptr_t)mirror->place[which] + ((uintptr_t)tensor->data - (uintptr_t)buffer->usable));
         if (which == RDX_CASE_IN)
             status = plugin->copy(mirror->place[which], buffer->usable, bytes_of(task, which), id);
     }
@@ -98,7 +99,8 @@ static RdxStatus execute_between_canaries(RdxMirror *mirror, RdxTask *task, cons
     if (status == RDX_OK)
         status = send(mirror, task);
     if (status == RDX_OK)
-        status = rdx_execute(plan, p->in->data, p->out->data, p->out2 ? p->out2->data : NULL, memory + PAGE, bytes, NULL);
+        status =
+            rdx_execute(plan, p->in->data, p->out->data, p->out2 ? p->out2->data : NULL, memory + PAGE, bytes, NULL);
     if (status == RDX_OK)
         status = fetch(mirror, task);
     if (status == RDX_OK)

@@ -22,7 +22,8 @@ RDX_NO_COUNTS(narrow)
 #undef RDX_WIDE
 #undef RDX_SUFFIX
 
-namespace rdx {
+namespace rdx
+{
 
 struct Words2 {
     uint32_t low, high;
@@ -116,8 +117,8 @@ template <int ALGEBRA, int WORK> struct Algebra;
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
         RDX_ALGEBRA_LANES(name, suffix)                                                                                \
-        static constexpr bool counted = RDX_ALGEBRA_##NAME == RDX_ALGEBRA_VAR ||                                       \
-                                        RDX_ALGEBRA_##NAME == RDX_ALGEBRA_CVAR;                                        \
+        static constexpr bool counted =                                                                                \
+            RDX_ALGEBRA_##NAME == RDX_ALGEBRA_VAR || RDX_ALGEBRA_##NAME == RDX_ALGEBRA_CVAR;                           \
         static constexpr bool indexed = false, two_passes = false;                                                     \
     };
 #define RDX_REALS(X, NAME, name) X(NAME, name, F32, float, f32) X(NAME, name, F64, double, f64)

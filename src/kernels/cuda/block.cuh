@@ -6,7 +6,8 @@
 #include "grid.cuh"
 #include "warp.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 template <class A> struct Slots {
     uint32_t *words;

@@ -22,11 +22,11 @@ RdxStatus rdx_cuda_status(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess)
         return RDX_OK;
-    RdxStatus status = error == cudaErrorMemoryAllocation ? RDX_ERR_DEVICE_MEMORY
-                       : error == cudaErrorNoDevice || error == cudaErrorInvalidDevice ||
-                               error == cudaErrorInsufficientDriver
-                           ? RDX_ERR_NO_DEVICE
-                           : RDX_ERR_CUDA;
+    RdxStatus status =
+        error == cudaErrorMemoryAllocation ? RDX_ERR_DEVICE_MEMORY
+        : error == cudaErrorNoDevice || error == cudaErrorInvalidDevice || error == cudaErrorInsufficientDriver
+            ? RDX_ERR_NO_DEVICE
+            : RDX_ERR_CUDA;
     return host->error(status, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
@@ -116,8 +116,10 @@ typedef struct Code {
 static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
 
 #define TABLES(strategy)                                                                                               \
-    {rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP,  rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,     \
-     rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64}
+    {                                                                                                                  \
+        rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP, rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,  \
+            rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64                           \
+    }
 enum { FAMILIES = 7 };
 static const RdxCudaKernel *const general_tables[FAMILIES] = TABLES(general);
 static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
@@ -159,7 +161,7 @@ static RdxStatus ready(const void *kernel, int64_t shared)
     if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
         return RDX_OK;
     return rdx_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
-                "cudaFuncSetAttribute");
+                           "cudaFuncSetAttribute");
 }
 
 static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
@@ -182,8 +184,10 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
         return find(block_x_tables, space, recipe);
     }
     const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
-    const RdxCudaKernel *kernel = vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
-    if (kernel && !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
+    const RdxCudaKernel *kernel =
+        vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
+    if (kernel &&
+        !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
         return NULL;
     code->threads = code->shape.width * code->shape.height;
     return kernel;
@@ -224,7 +228,8 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     return RDX_OK;
 }
 
-static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int id)
+static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                      int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
@@ -250,14 +255,14 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
 static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
-    RDX_TRY(rdx_cuda_status(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads), arguments,
-                                  (size_t)code->shared, stream),
-                 "launching a reduction"));
+    RDX_TRY(rdx_cuda_status(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads),
+                                             arguments, (size_t)code->shared, stream),
+                            "launching a reduction"));
     if (!code->finish)
         return RDX_OK;
-    return rdx_cuda_status(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS), arguments,
-                                 (size_t)code->join_shared, stream),
-                "launching the end of a reduction");
+    return rdx_cuda_status(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS),
+                                            arguments, (size_t)code->join_shared, stream),
+                           "launching the end of a reduction");
 }
 
 static RdxStatus launch(const RdxLaunch *launch)
@@ -283,161 +288,27 @@ static RdxStatus launch(const RdxLaunch *launch)
     return rdx_cuda_leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
 }
 
-/* ---- Workspaces of rdx_reduce: one per device and stream, kept; stream-ordered memory while the stream captures ---- */
-
-typedef struct Workspace {
-    struct Workspace *next;
-    void *memory;
-    size_t bytes;
-    RdxStream stream;
-    int id;
-    bool busy;
-} Workspace;
-
-static Workspace *workspaces;
-
-static bool is_capturing(RdxStream stream)
-{
-    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    return cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
-}
-
-static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
-{
-    size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
-    return rdx_cuda_status(cudaMemsetAsync(workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
-}
-
-static RdxStatus workspace_init(void *workspace, size_t bytes, RdxStream stream, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, bytes ? clear_head(workspace, bytes, stream) : RDX_OK);
-}
-
-static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
-{
-    RDX_TRY(rdx_cuda_status(cudaMallocAsync(workspace, bytes, (cudaStream_t)stream), "allocating a workspace"));
-    RdxStatus status = clear_head(*workspace, bytes, stream);
-    if (status != RDX_OK)
-        cudaFreeAsync(*workspace, (cudaStream_t)stream);
-    return status;
-}
-
-/* An idle workspace of this stream that is large enough, or a new entry; the lock is held. */
-static Workspace *idle_workspace(size_t bytes, RdxStream stream, int id)
-{
-    for (Workspace *w = workspaces; w; w = w->next)
-        if (!w->busy && w->id == id && w->stream == stream && w->bytes >= bytes)
-            return w;
-    return NULL;
-}
-
-static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream, int id)
-{
-    Workspace *w = (Workspace *)host->alloc(sizeof *w, 16);
-    if (!w)
-        return host->error(RDX_ERR_MEMORY, "no memory for a workspace's %zu bytes of book-keeping", sizeof *w);
-    *w = {workspaces, NULL, bytes, stream, id, false};
-    RdxStatus status = rdx_cuda_status(cudaMalloc(&w->memory, bytes), "allocating a workspace");
-    if (status == RDX_OK)
-        status = clear_head(w->memory, bytes, stream);
-    if (status != RDX_OK) {
-        if (w->memory)
-            cudaFree(w->memory);
-        host->release(w);
-        return status;
-    }
-    workspaces = *made = w;
-    return RDX_OK;
-}
-
-static RdxStatus workspace_take(void **workspace, size_t bytes, RdxStream stream, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    if (is_capturing(stream))
-        return rdx_cuda_leave(&visit, take_ordered(workspace, bytes, stream));
-    pthread_mutex_lock(&lock);
-    Workspace *w = idle_workspace(bytes, stream, id);
-    RdxStatus status = w ? RDX_OK : new_workspace(&w, bytes, stream, id);
-    if (status == RDX_OK) {
-        w->busy = true;
-        *workspace = w->memory;
-    }
-    pthread_mutex_unlock(&lock);
-    return rdx_cuda_leave(&visit, status);
-}
-
-static RdxStatus workspace_give(void *workspace, size_t bytes, RdxStream stream, int id)
-{
-    (void)bytes;
-    pthread_mutex_lock(&lock);
-    Workspace *w = workspaces;
-    while (w && w->memory != workspace)
-        w = w->next;
-    if (w)
-        w->busy = false;
-    pthread_mutex_unlock(&lock);
-    if (w)
-        return RDX_OK;
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaFreeAsync(workspace, (cudaStream_t)stream), "giving a workspace back"));
-}
-
-static void shutdown(void)
-{
-    pthread_mutex_lock(&lock);
-    while (workspaces) {
-        Workspace *w = workspaces;
-        RdxCudaVisit visit;
-        workspaces = w->next;
-        if (rdx_cuda_enter(&visit, w->id) == RDX_OK) {
-            cudaFree(w->memory);
-            (void)!rdx_cuda_leave(&visit, RDX_OK);
-        }
-        host->release(w);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* ---- Memory for the command and for tests ---- */
-
-static RdxStatus memory_take(void **memory, size_t bytes, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMalloc(memory, bytes), "allocating device memory"));
-}
-
-static RdxStatus memory_give(void *memory, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaFree(memory), "freeing device memory"));
-}
-
-static RdxStatus copy(void *to, const void *from, size_t bytes, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying"));
-}
-
-static RdxStatus wait(RdxStream stream, int id)
-{
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaStreamSynchronize((cudaStream_t)stream), "waiting for a stream"));
-}
-
 extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
 {
     static const RdxPluginTable own = {
-        RDX_PLUGIN_VERSION, sizeof(RdxPluginTable), device_count, device_info, bind, workspace_init, workspace_take,
-        workspace_give,     is_capturing,           shutdown,     memory_take, memory_give, copy,    wait,
-        rdx_cuda_record,    rdx_cuda_replay,        rdx_cuda_forget, rdx_cuda_read,
+        RDX_PLUGIN_VERSION,
+        sizeof(RdxPluginTable),
+        device_count,
+        device_info,
+        bind,
+        rdx_cuda_workspace_init,
+        rdx_cuda_workspace_take,
+        rdx_cuda_workspace_give,
+        rdx_cuda_is_capturing,
+        rdx_cuda_shutdown,
+        rdx_cuda_memory_take,
+        rdx_cuda_memory_give,
+        rdx_cuda_copy,
+        rdx_cuda_wait,
+        rdx_cuda_record,
+        rdx_cuda_replay,
+        rdx_cuda_forget,
+        rdx_cuda_read,
     };
     if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
         return NULL;

@@ -20,6 +20,17 @@ typedef struct RdxCudaVisit {
 RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id);
 RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status);
 
+/* memory.cu; see RdxPluginTable. */
+bool rdx_cuda_is_capturing(RdxStream stream);
+RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream stream, int id);
+RdxStatus rdx_cuda_workspace_take(void **workspace, size_t bytes, RdxStream stream, int id);
+RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream stream, int id);
+void rdx_cuda_shutdown(void);
+RdxStatus rdx_cuda_memory_take(void **memory, size_t bytes, int id);
+RdxStatus rdx_cuda_memory_give(void *memory, int id);
+RdxStatus rdx_cuda_copy(void *to, const void *from, size_t bytes, int id);
+RdxStatus rdx_cuda_wait(RdxStream stream, int id);
+
 /* measure.cu; see RdxPluginTable. */
 RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
 RdxStatus rdx_cuda_replay(void *recording, double *us);

@@ -5,7 +5,8 @@
 
 #include "vec.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 /* ---- Stores ---- */
 
@@ -182,7 +183,8 @@ RDX_DEVICE double log_of(double x)
 }
 
 /* Sums, products, means, norms: one value or two parts. `n`: what was counted. */
-template <class A> RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A::T re, typename A::T im, int64_t n)
+template <class A>
+RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A::T re, typename A::T im, int64_t n)
 {
     typedef typename A::T T;
     const RdxRecipe &r = p.recipe;
@@ -251,7 +253,10 @@ RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s
 {
     const RdxRecipe &r = p.recipe;
     if (r.result == RDX_WORK_I64)
-        put(p, target, r.finish == RDX_FINISH_ANY ? (int64_t)(s != 0) : r.finish == RDX_FINISH_ALL ? (int64_t)(s == 0) : s);
+        put(p, target,
+            r.finish == RDX_FINISH_ANY   ? (int64_t)(s != 0)
+            : r.finish == RDX_FINISH_ALL ? (int64_t)(s == 0)
+                                         : s);
     else if (r.finish == RDX_FINISH_MEAN)
         put(p, target, (double)s / (double)r.count);
     else if (r.result == RDX_WORK_F32)

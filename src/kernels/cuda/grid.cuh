@@ -6,7 +6,8 @@
 
 #include "finish.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 struct Item {
     int64_t group, part, slice;
@@ -80,19 +81,21 @@ RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
 
 /* A finished node: to the workspace, or out. Where an output is copied, `helpers` threads that hold the node share the copies. */
 template <class A>
-RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node, int helper = 0,
-                        int helpers = 1)
+RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node,
+                        int helper = 0, int helpers = 1)
 {
     if (has_parts(p.shape))
         put_node<A>(partial_at(p, A::words, item.group, leaf_of(p.shape, item), column), p.shape.group_outputs, node);
     else
-        emit<A>(p, target_of(p, item.first_output + column, item.slice * helpers + helper, p.shape.slices * helpers), node);
+        emit<A>(p, target_of(p, item.first_output + column, item.slice * helpers + helper, p.shape.slices * helpers),
+                node);
 }
 
 /* The parts of a group joined and emitted by the whole block. Threads are (columns, runs of leaves): each takes an aligned
    run of leaves one after the other, with a stack in shared memory, then the block joins the runs pair by pair. */
 template <class A>
-static __device__ __noinline__ void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices, uint32_t *shared)
+static __device__ __noinline__ void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices,
+                                               uint32_t *shared)
 {
     typedef typename A::Node Node;
     const RdxCudaShape &s = p.shape;

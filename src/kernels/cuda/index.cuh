@@ -6,7 +6,8 @@
 
 #define RDX_DEVICE static __device__ __forceinline__
 
-namespace rdx {
+namespace rdx
+{
 
 typedef RdxCudaProblem Problem;
 

@@ -14,7 +14,8 @@ static RdxStatus capture(Recording *r, RdxStatus (*calls)(void *context, RdxStre
     RDX_TRY(rdx_cuda_status(cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "making a stream"));
     RDX_TRY(rdx_cuda_status(cudaEventCreate(&r->start), "making an event"));
     RDX_TRY(rdx_cuda_status(cudaEventCreate(&r->end), "making an event"));
-    RDX_TRY(rdx_cuda_status(cudaStreamBeginCapture(r->stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"));
+    RDX_TRY(
+        rdx_cuda_status(cudaStreamBeginCapture(r->stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"));
     RdxStatus called = calls(context, (RdxStream)r->stream);
     RdxStatus ended = rdx_cuda_status(cudaStreamEndCapture(r->stream, &r->graph), "ending a capture");
     RDX_TRY(called);
@@ -116,7 +117,7 @@ RdxStatus rdx_cuda_read(const void *from, size_t bytes, RdxStream stream, int id
     if (blocks == 0)
         return RDX_OK;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    cudaError_t error = cudaLaunchKernel((const void *)&read_kernel, dim3((unsigned)blocks), dim3(READ_THREADS), arguments,
-                                         0, (cudaStream_t)stream);
+    cudaError_t error = cudaLaunchKernel((const void *)&read_kernel, dim3((unsigned)blocks), dim3(READ_THREADS),
+                                         arguments, 0, (cudaStream_t)stream);
     return rdx_cuda_leave(&visit, rdx_cuda_status(error, "launching a read"));
 }

@@ -18,13 +18,13 @@ enum { RDX_CUDA_THREADS = 256, RDX_CUDA_SHORT_ROWS = 4 };
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, run_outputs, groups_per_run;
-    int64_t split, part_chunks; /* parts of the reduced range, aligned power-of-two runs of chunks */
-    int64_t slices;             /* parts of the copies */
-    int64_t items;              /* groups x split x residues x slices */
+    int64_t split, part_chunks;  /* parts of the reduced range, aligned power-of-two runs of chunks */
+    int64_t slices;              /* parts of the copies */
+    int64_t items;               /* groups x split x residues x slices */
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
-    bool simple;                /* an item is a group, and groups follow each other through all outputs */
-    int finishing;              /* RDX_CUDA_WHOLE, ... */
-    int residues;               /* blocks that share a chunk */
+    bool simple;                 /* an item is a group, and groups follow each other through all outputs */
+    int finishing;               /* RDX_CUDA_WHOLE, ... */
+    int residues;                /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
@@ -40,8 +40,8 @@ static inline
 #ifdef __CUDACC__
     __host__ __device__
 #endif
-    int64_t
-    rdx_cuda_chunks(const RdxRecipe *recipe)
+        int64_t
+        rdx_cuda_chunks(const RdxRecipe *recipe)
 {
     int64_t chunk = 16 * (int64_t)recipe->lanes;
     return recipe->count / chunk + (recipe->count % chunk != 0);
@@ -50,8 +50,8 @@ static inline
 typedef struct RdxCudaProblem {
     const unsigned char *in; /* at the origin of the walk */
     unsigned char *out, *out2;
-    unsigned *counters;  /* one a group; 0 before and after a launch */
-    uint32_t *partials;  /* [group][part][word of the node][output of the group] */
+    unsigned *counters; /* one a group; 0 before and after a launch */
+    uint32_t *partials; /* [group][part][word of the node][output of the group] */
     double alpha, beta;
     int64_t outputs, copies, index_offset;
     RdxRecipe recipe;

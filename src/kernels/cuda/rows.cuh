@@ -3,14 +3,15 @@
 
    rows     one run an output, aligned to 16 bytes
    shifted  the same misaligned: aligned loads, then each thread takes what it misses from its neighbour (thread 31 from thread 0's
-            next line) and shifts; 5 shuffles and about 15 selects and funnel shifts a vector
+            next line) and shifts; 4 shuffles and about 15 selects and funnel shifts a vector
    runs     two reduced dims, the inner one contiguous and made of whole vectors */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH
 #define RDX_KERNELS_CUDA_ROWS_CUH
 
 #include "block.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 static constexpr int line_bytes = 512;
 

@@ -69,7 +69,8 @@ void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const Rd
 
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    bool rows = config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED || config->variant == RDX_FORM_TILE;
+    bool rows =
+        config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED || config->variant == RDX_FORM_TILE;
     return rows && config->vector_bytes == 16 && space->reduce_rank == 1 && space->reduce[0].in == space->in_size &&
            recipe->count <= (space->copy_count > 1 ? 1 : 4) * recipe->lanes && config->finishing == RDX_FINISHING_NONE;
 }

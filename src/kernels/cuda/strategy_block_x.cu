@@ -3,7 +3,8 @@
    shared memory. No barrier inside a row. The same kernel reads the parts of global. */
 #include "rows.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_kernel(const __grid_constant__ Problem p)
 {
@@ -36,8 +37,10 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
             __syncthreads();
             if (member == 0) {
                 int t = thread_of_warp();
-                node = join_neighbours<A>(slots.get(mate * s.team + (t < s.team ? t : 0)), s.team,
-                                          [&](int at, int count) { return elements_of_run(p, part + at * run, count * run, end); });
+                node =
+                    join_neighbours<A>(slots.get(mate * s.team + (t < s.team ? t : 0)), s.team, [&](int at, int count) {
+                        return elements_of_run(p, part + at * run, count * run, end);
+                    });
                 node = shuffle<A>(node, 0);
             }
             __syncthreads();

@@ -2,7 +2,8 @@
    block of a group finishes (grid.cuh), this kernel has no part. */
 #include "grid.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) finish_kernel(const __grid_constant__ Problem p)
 {

@@ -2,7 +2,8 @@
    lane of one element, and the tree is halving in registers, written out by templates: a loop would put the rows in local memory. */
 #include "block.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 enum { MOST_ROWS = 16 };
 
@@ -34,13 +35,15 @@ template <class K, class In> struct Column {
                 tree<2 * H, R + H>(right);
 #pragma unroll
                 for (int e = 0; e < E; e++)
-                    node[e] = join_full<A>(node[e], right[e], elements_of_lane(n, R, step), elements_of_lane(n, R + H, step));
+                    node[e] =
+                        join_full<A>(node[e], right[e], elements_of_lane(n, R, step), elements_of_lane(n, R + H, step));
             }
         }
     }
 };
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
 {
     constexpr int E = K::elements;
     typedef typename K::A::Node Node;
@@ -59,7 +62,9 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) column
             if (row < n)
                 load_vector<K>(raw[row], in + row * step, valid, p.recipe.in);
         Node node[E];
-        with_input<K>(p.recipe.in, [&](auto input) { Column<K, decltype(input)>{p, raw, n}.template tree<1, 0>(node); });
+        with_input<K>(p.recipe.in, [&](auto input) {
+            Column<K, decltype(input)>{p, raw, n}.template tree<1, 0>(node);
+        });
 #pragma unroll
         for (int e = 0; e < E; e++)
             if (e < valid)

@@ -5,7 +5,8 @@
    that in flight. Mates halve by butterflies, which leave T(E, e) in every one of them, and each ends alone. */
 #include "rows.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 template <class K> struct ShortRows {
     typedef typename K::A A;
@@ -22,7 +23,8 @@ template <class K> struct ShortRows {
         for (int bit = p.shape.mates / 2; bit >= 1; bit /= 2) {
 #pragma unroll
             for (int e = 0; e < E; e++)
-                node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], bit), t & bit, n, bit * E, (t & (bit - 1)) * E + e);
+                node[e] =
+                    join_halves<A>(node[e], shuffle_xor<A>(node[e], bit), t & bit, n, bit * E, (t & (bit - 1)) * E + e);
         }
 #pragma unroll
         for (int h = E / 2; h >= 1; h /= 2) {
@@ -65,7 +67,8 @@ template <class K> RDX_DEVICE void long_rows(const Problem &p, const Item &item)
     }
 }
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_kernel(const __grid_constant__ Problem p)
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_kernel(const __grid_constant__ Problem p)
 {
     constexpr int E = K::elements, ROWS = RDX_CUDA_SHORT_ROWS;
     const RdxCudaShape &s = p.shape;

@@ -11,7 +11,8 @@
 
 #include "block.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 /* Address of line l of a lane: e = element + L * line. */
 struct Reach {
@@ -19,7 +20,8 @@ struct Reach {
     At start;
     int64_t element, step, index_step; /* step < 0: lines do not lie at one distance */
 
-    __device__ __forceinline__ Reach(const Problem &problem, const unsigned char *in, int64_t first) : p(problem), element(first)
+    __device__ __forceinline__ Reach(const Problem &problem, const unsigned char *in, int64_t first)
+        : p(problem), element(first)
     {
         int rank = p.reduce_rank, lanes = p.recipe.lanes;
         step = rank > 1 ? -1 : rank == 0 ? 0 : lanes * p.dims[p.keep_rank].in;
@@ -94,7 +96,8 @@ template <class K> struct Tile {
         for (int column = (int)threadIdx.x; column < columns; column += (int)blockDim.x) {
             Node node = batch.get(column);
             int level = climb<true>(column, 0, number, node, [&](int64_t first, int log2) {
-                return elements_of_lane(n, item.residue + s.residues * reverse_bits((int)first, batches_log2), step_log2 - log2);
+                return elements_of_lane(n, item.residue + s.residues * reverse_bits((int)first, batches_log2),
+                                        step_log2 - log2);
             });
             if (number == s.batches - 1)
                 level = climb<false>(column, batches_log2 + 1, chunk, node, [&](int64_t first, int log2) {
@@ -122,7 +125,8 @@ template <class K> struct Tile {
     }
 
     /* Lane j of a chunk for the vector at `in`; slot: where its first node goes. */
-    __device__ __forceinline__ void fold_lane(const unsigned char *in, int valid, int64_t chunk, int n, int lane, int slot) const
+    __device__ __forceinline__ void fold_lane(const unsigned char *in, int valid, int64_t chunk, int n, int lane,
+                                              int slot) const
     {
         Node node[E];
         int64_t element = chunk * 16 * p.recipe.lanes + lane;
@@ -134,7 +138,8 @@ template <class K> struct Tile {
             batch.put(slot + e, node[e]);
     }
 
-    __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t first_chunk, int64_t in_part, int w, int g) const
+    __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t first_chunk, int64_t in_part,
+                                               int w, int g) const
     {
         const RdxCudaShape &s = p.shape;
         int64_t chunk = first_chunk + in_part;
@@ -151,7 +156,9 @@ template <class K> struct Tile {
     }
 };
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2) tile_kernel(const __grid_constant__ Problem p)
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2)
+    tile_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
@@ -173,10 +180,13 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elemen
             for (int64_t c = 0; c < count; c++)
                 tile.fold_chunk(in, valid, first_chunk, c, w, g);
             bool present = count > 0 && item.residue < elements_of_chunk(p, first_chunk);
-            int helpers = has_parts(s) || p.copies == 1 ? 1 : (int)blockDim.x / columns > 1 ? (int)blockDim.x / columns : 1;
+            int helpers = has_parts(s) || p.copies == 1   ? 1
+                          : (int)blockDim.x / columns > 1 ? (int)blockDim.x / columns
+                                                          : 1;
             for (int i = t; i < columns * helpers && at + i % columns < item.outputs; i += (int)blockDim.x) {
                 if (present)
-                    deliver<A>(p, item, at + i % columns, tile.finish(first_chunk, count, i % columns), i / columns, helpers);
+                    deliver<A>(p, item, at + i % columns, tile.finish(first_chunk, count, i % columns), i / columns,
+                               helpers);
                 else if (p.recipe.count == 0 && !has_parts(s))
                     deliver<A>(p, item, at + i % columns, node_of_nothing<A>(), i / columns, helpers);
             }

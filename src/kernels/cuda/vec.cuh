@@ -12,7 +12,8 @@
 
 #include <type_traits>
 
-namespace rdx {
+namespace rdx
+{
 
 template <class Algebra, int SIZE, int ELEMENTS> struct Spec {
     typedef Algebra A;
@@ -183,8 +184,8 @@ template <class A, class In> RDX_DEVICE constexpr bool accepts()
     if (In::is_complex)
         return (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN) && (A::work == RDX_WORK_F64 || !wide);
     if (In::integral)
-        return A::work == RDX_WORK_F64 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_VAR ||
-                                           a == RDX_ALGEBRA_SUMSQ);
+        return A::work == RDX_WORK_F64 &&
+               (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_VAR || a == RDX_ALGEBRA_SUMSQ);
     return A::work == RDX_WORK_F64 || !wide;
 }
 
@@ -255,7 +256,8 @@ RDX_DEVICE int64_t key_of(double x, bool flip, bool zeros_equal, bool omit)
 }
 
 /* Keys of a real element, or of a modulus (norms of order inf and -inf). */
-template <class A, class Real> RDX_DEVICE void keys_of_real(const RdxRecipe &r, Real v, typename A::T &x, typename A::T &y)
+template <class A, class Real>
+RDX_DEVICE void keys_of_real(const RdxRecipe &r, Real v, typename A::T &x, typename A::T &y)
 {
     constexpr int a = A::algebra;
     if (a == RDX_ALGEBRA_MAX && A::unit == 1 && r.map == RDX_MAP_KEY_ABS)
@@ -273,7 +275,8 @@ template <class A, class Real> RDX_DEVICE void keys_of_real(const RdxRecipe &r, 
 }
 
 /* Integers are their own keys; u64 turns its top bit to order like i64. */
-template <class A> RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename A::T v, typename A::T &x, typename A::T &y)
+template <class A>
+RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename A::T v, typename A::T &x, typename A::T &y)
 {
     typedef typename A::T T;
     v ^= r.is_unsigned ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0;
@@ -345,7 +348,8 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
                     x = (T)power((double)x, r.p);
             }
         }
-        if constexpr (!In::integral && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ))
+        if constexpr (!In::integral && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_PROD ||
+                                        a == RDX_ALGEBRA_SUMSQ))
             x = r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x;
         y = x;
     }

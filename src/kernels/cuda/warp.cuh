@@ -5,7 +5,8 @@
 
 #include "thread.cuh"
 
-namespace rdx {
+namespace rdx
+{
 
 static constexpr unsigned whole_warp = 0xffffffffu;
 
@@ -41,13 +42,14 @@ template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &n
 /* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h); n elements in the chunk. Joins commute to the bit
    where counts play no part, so only counted ones and ragged chunks mind which side is which. */
 template <class A>
-RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper, int n, int h, int r)
+RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
+                                        int n, int h, int r)
 {
     typename A::Node joined;
     if constexpr (A::counted) {
         int step = 32 - __clz(h); /* log2 of 2h */
-        joined = join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other,
-                              elements_of_lane(n, r, step), elements_of_lane(n, r + h, step));
+        joined = join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other, elements_of_lane(n, r, step),
+                              elements_of_lane(n, r + h, step));
     } else {
         joined = join_full<A>(mine, other, 0, 0);
     }
@@ -69,7 +71,8 @@ template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node
 #pragma unroll
         for (int i = 0; i < half; i++) {
             typename A::Node keep = upper ? node[i + half] : node[i], send = upper ? node[i] : node[i + half];
-            node[i] = join_halves<A>(keep, shuffle_xor<A>(send, bit), upper, n, bit * E, (t & (bit - 1)) * E + base + i);
+            node[i] =
+                join_halves<A>(keep, shuffle_xor<A>(send, bit), upper, n, bit * E, (t & (bit - 1)) * E + base + i);
         }
     }
     /* Now T(32, .) with one node each: the rest of the threads' bits, then those of e, which the steps above moved to threads. */
@@ -92,7 +95,8 @@ RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbour
         typename A::Node other = shuffle_xor<A>(node, bit);
         bool upper = t & bit;
         int first = t & ~(2 * bit - 1);
-        node = join_nodes<A>(upper ? other : node, upper ? node : other, elements(first, bit), elements(first + bit, bit));
+        node =
+            join_nodes<A>(upper ? other : node, upper ? node : other, elements(first, bit), elements(first + bit, bit));
     }
     return node;
 }
@@ -125,7 +129,8 @@ template <class A> struct WarpStack {
         while (first > 0) {
             level = __ffsll(first) - 1;
             int64_t run = (int64_t)1 << level;
-            node = join_full<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
+            node =
+                join_full<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
             first -= run;
         }
         return node;
