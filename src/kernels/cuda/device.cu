@@ -282,6 +282,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.index_offset = space->index_offset;
     problem.recipe = *launch->recipe;
     problem.shape = code->shape;
+    problem.shape.direct = problem.shape.direct && launch->alpha == 1 && launch->beta == 0;
     take_dims(&problem, space);
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, code->id));

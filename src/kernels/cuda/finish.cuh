@@ -290,6 +290,14 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
+    /* Most sums need none of the switches, and short rows and columns have an output for every few elements. */
+    if constexpr (real && A::unit == 1 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ)) {
+        if (p.shape.direct) {
+            unsigned char *to = p.out + (p.keep_rank ? target.output * p.dims[0].out : 0);
+            *(typename A::T *)to = node.s != node.s ? nan_of(node.s) : node.s;
+            return;
+        }
+    }
     if constexpr (a == RDX_ALGEBRA_SUM && A::unit == 2)
         finish_value<A>(p, target, node.first.s, node.second.s, r.count);
     else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 2) {

@@ -23,8 +23,10 @@ typedef struct RdxCudaShape {
     int64_t items;               /* groups x split x residues x slices */
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
-    int finishing;               /* RDX_CUDA_WHOLE, ... */
-    int residues;                /* blocks that share a chunk */
+    bool
+        direct; /* results are stored as they are: identity finish, output of the working type, one copy, at most one kept dim */
+    int finishing; /* RDX_CUDA_WHOLE, ... */
+    int residues;  /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;

@@ -43,6 +43,10 @@ static void take_run(RdxCudaShape *shape, const RdxSpace *space)
 static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
     shape->chunks = rdx_cuda_chunks(recipe);
+    bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
+                (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64);
+    shape->direct =
+        same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit && space->copy_count == 1 && space->keep_rank <= 1;
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
     shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;
