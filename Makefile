@@ -162,7 +162,8 @@ $(CHECK_ALL): $(test_obj) $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(CHECK_LIBS) -lcjson $(LIBS)
 
 # Compares the committed answers without Check, so that it also runs where only a C library is: other CPUs, emulators.
-$(BUILD)/bits: $(OBJ)/tests/bits.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard tools/case*.c) tools/data.c) $(STATIC)
+$(BUILD)/bits: $(OBJ)/tests/bits.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard tools/case*.c) tools/data.c tools/fuzz_device.c) \
+		$(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/check_real: $(OBJ)/tests/check_real.o
@@ -172,6 +173,45 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -fsanitize=fuzzer -o $@ $^ -lcjson $(LIBS)
 
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d)
+
+# ---- CUDA ----
+# The plugin: made by `make cuda`, which takes minutes and nvcc; `make` makes the core alone. Each strategy is compiled once for each family of kernels
+# (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the source does not name.
+NVCC ?= $(shell command -v nvcc 2>/dev/null)
+CUDA_ARCHS ?= sm_90
+PLUGIN := $(BUILD)/libredax_cuda.so
+CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
+cuda_dir := src/kernels/cuda
+cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
+cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,device measure memory)
+cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
+	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
+cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
+NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc -Xfatbin -compress-all -MMD -MP \
+	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
+
+$(cuda_host): $(OBJ)/%.o: %.cu
+	$(call say,NVCC,$<) mkdir -p $(@D) && $(NVCC) $(NVCC_FLAGS) -c -o $@ $<
+
+define cuda_rule
+$$(OBJ)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
+	$$(call say,NVCC,'$$< ($(1))') mkdir -p $$(@D) && $$(NVCC) $$(NVCC_FLAGS) -DRDX_FAMILY=$(1) -DRDX_FAMILY_$(1) -c -o $$@ $$<
+endef
+$(foreach family,$(CUDA_FAMILIES),$(eval $(call cuda_rule,$(family))))
+
+# Exports the one entry; the runtime is linked statically and stays inside.
+$(PLUGIN): $(cuda_obj) src/kernels/cuda/plugin.map
+	$(call say,NVLINK,$@) $(NVCC) -shared -cudart static -Xlinker --version-script=src/kernels/cuda/plugin.map \
+		-Xlinker --exclude-libs=ALL -Xlinker -z,defs -o $@ $(cuda_obj)
+
+ifneq ($(NVCC),)
+cuda: $(PLUGIN) ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs
+else
+cuda:
+	@echo "no nvcc here: redax is built for the CPU only (NVCC=path names one)" >&2; false
+endif
+
+-include $(wildcard $(OBJ)/$(cuda_dir)/*.d)
 
 # ---- Use ----
 # Sub-makes, because what setup installs (the compiler, at worst) is looked at when a makefile is read.
@@ -270,6 +310,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

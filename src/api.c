@@ -228,7 +228,7 @@ static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
     plan->space.indexed = plan->recipe.indexed;
     rdx_space_collapse(&plan->space);
     RDX_TRY(choose(plan));
-    RDX_TRY(types.cuda ? plugin->bind(&plan->kernel, &plan->recipe, &plan->config, problem->in->device.id)
+    RDX_TRY(types.cuda ? plugin->bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config, problem->in->device.id)
                        : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));
     plan->where = problem->in->device;
     plan->in_offset = (int64_t)problem->in->byte_offset;

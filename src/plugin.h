@@ -22,13 +22,25 @@ typedef struct RdxPluginTable {
     uint32_t size;
     int (*device_count)(void);
     RdxStatus (*device_info)(int id, RdxDeviceInfo *info);
-    RdxStatus (*bind)(RdxKernel *kernel, const RdxRecipe *recipe, const RdxConfig *config, int id);
+    RdxStatus (*bind)(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                      int id);
     RdxStatus (*workspace_init)(void *workspace, size_t bytes, RdxStream stream, int id);
     /* rdx_reduce's own workspace: per device and stream, or stream-ordered memory while the stream captures. */
     RdxStatus (*workspace_take)(void **workspace, size_t bytes, RdxStream stream, int id);
     RdxStatus (*workspace_give)(void *workspace, size_t bytes, RdxStream stream, int id);
     bool (*is_capturing)(RdxStream stream);
     void (*shutdown)(void);
+    /* Memory of a device for the command and for tests; copies between host and device return when they are done. */
+    RdxStatus (*memory_take)(void **memory, size_t bytes, int id);
+    RdxStatus (*memory_give)(void *memory, int id);
+    RdxStatus (*copy)(void *to, const void *from, size_t bytes, int id);
+    RdxStatus (*wait)(RdxStream stream, int id);
+    /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
+       read: a plain read of `bytes` at `from`, 16 bytes a load, nothing kept: the ceiling. */
+    RdxStatus (*record)(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
+    RdxStatus (*replay)(void *recording, double *us);
+    void (*forget)(void *recording);
+    RdxStatus (*read)(const void *from, size_t bytes, RdxStream stream, int id);
 } RdxPluginTable;
 
 /* The one symbol that a plugin exports. NULL if it cannot work with this host. */

@@ -1,9 +1,11 @@
 /* Compares the library with the committed answers, without a test framework: it needs a C library only, so that it also runs
    on another CPU or under an emulator.
-       bits FILE      lines CASE<TAB>HEX[<TAB>HEX of the second output]; # starts a comment
+       bits [--device cuda[:N]] FILE      lines CASE<TAB>HEX[<TAB>HEX of the second output]; # starts a comment
    HEX is the output's bytes in logical row-major order, or fnv1a64:%016x of them when there are more than 64. Every line is
-   computed by the reference, by every CPU strategy that applies, with one and two threads, on every instruction set here. */
+   computed by the reference, by every CPU strategy that applies, with one and two threads, on every instruction set here; with
+   --device by every CUDA strategy that applies. */
 #include "case.h"
+#include "fuzz_device.h"
 #include "kernels/cpu/isa.h"
 #include "plan/cpu.h"
 
@@ -11,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 8192 };
+enum { LINE_BYTES = 8192, KEEP = -2 };
+
+static int cuda_device = -1; /* -1: the CPU */
+static int runs_on_device;
 
 typedef struct Wish {
     int index, count;
@@ -22,13 +27,12 @@ typedef struct Wish {
 static int choose(void *user, const RdxCandidate *candidates, int count, int chosen)
 {
     Wish *wish = user;
-    (void)chosen;
     wish->count = count;
     for (int i = 0; i < count; i++)
         wish->applicable[i] = candidates[i].refused == NULL;
-    wish->name = wish->index == RDX_CHOOSE_REFERENCE ? "reference"
-                                                     : rdx_strategies[candidates[wish->index].config.strategy].name;
-    return wish->index;
+    int index = wish->index == KEEP ? chosen : wish->index;
+    wish->name = index == RDX_CHOOSE_REFERENCE ? "reference" : rdx_strategies[candidates[index].config.strategy].name;
+    return index;
 }
 
 /* The output as golden.txt spells it. */
@@ -51,16 +55,35 @@ static void print_output(const RdxTask *task, int which, char *text, size_t size
         snprintf(text, size, "fnv1a64:%016llx", (unsigned long long)digest);
 }
 
+static bool right_outputs(const RdxTask *task, const Wish *wish, char *const *right)
+{
+    char got[256];
+    for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
+        print_output(task, which, got, sizeof got);
+        if (strcmp(got, right[which - 1]) != 0) {
+            printf("  %s, %d threads: output %d is %s, right is %s\n", wish->name, task->problem.threads, which - 1,
+                   got, right[which - 1]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static RdxStatus make_plan(RdxPlan **plan, const RdxProblem *problem, Wish *wish, int index)
+{
+    wish->index = index;
+    rdx_choose_hook(choose, wish);
+    RdxStatus status = rdx_plan_create(plan, problem);
+    rdx_choose_hook(NULL, NULL);
+    return status;
+}
+
 static bool run(RdxTask *task, Wish *wish, int index, char *const *right)
 {
     const RdxProblem *p = &task->problem;
     RdxPlan *plan = NULL;
-    char got[256];
-    wish->index = index;
     rdx_case_reset(task);
-    rdx_choose_hook(choose, wish);
-    RdxStatus status = rdx_plan_create(&plan, p);
-    rdx_choose_hook(NULL, NULL);
+    RdxStatus status = make_plan(&plan, p, wish, index);
     void *workspace = NULL;
     if (status == RDX_OK) {
         size_t bytes = rdx_plan_workspace(plan);
@@ -75,15 +98,50 @@ static bool run(RdxTask *task, Wish *wish, int index, char *const *right)
         printf("  %s: %s\n", rdx_status_name(status), rdx_last_error());
         return false;
     }
-    for (int which = RDX_CASE_OUT; which < task->tensors; which++) {
-        print_output(task, which, got, sizeof got);
-        if (strcmp(got, right[which - 1]) != 0) {
-            printf("  %s, %d threads: output %d is %s, right is %s\n", wish->name, p->threads, which - 1, got,
-                   right[which - 1]);
+    return right_outputs(task, wish, right);
+}
+
+/* The planner's own choice, every other strategy of the device, and rdx_reduce. */
+static bool run_on_device(RdxTask *task, RdxMirror *mirror, char *const *right)
+{
+    Wish wish = {.count = 1};
+    char sentence[512];
+    for (int index = KEEP; index < wish.count; index++) {
+        if (index == RDX_CHOOSE_REFERENCE || (index >= 0 && !wish.applicable[index]))
+            continue;
+        RdxPlan *plan = NULL;
+        rdx_case_reset(task);
+        RdxStatus status = make_plan(&plan, &mirror->problem, &wish, index);
+        if (status == RDX_OK)
+            status = rdx_mirror_execute(mirror, task, plan, sentence, sizeof sentence);
+        else
+            snprintf(sentence, sizeof sentence, "%s", rdx_last_error());
+        rdx_plan_destroy(plan);
+        if (status != RDX_OK)
+            printf("  %s: %s: %s\n", wish.name, rdx_status_name(status), sentence);
+        if (status != RDX_OK || !right_outputs(task, &wish, right))
             return false;
-        }
+        runs_on_device++;
     }
-    return true;
+    rdx_case_reset(task);
+    wish.name = "rdx_reduce";
+    RdxStatus status = rdx_mirror_reduce(mirror, task);
+    if (status != RDX_OK)
+        printf("  rdx_reduce: %s: %s\n", rdx_status_name(status), rdx_last_error());
+    return status == RDX_OK && right_outputs(task, &wish, right);
+}
+
+static bool run_mirrored(RdxTask *task, int id, char *const *right)
+{
+    RdxMirror mirror;
+    RdxStatus status = rdx_mirror_open(&mirror, task, id);
+    if (status != RDX_OK) {
+        printf("  %s: %s\n", rdx_status_name(status), rdx_last_error());
+        return false;
+    }
+    bool passed = run_on_device(task, &mirror, right);
+    rdx_mirror_close(&mirror);
+    return passed;
 }
 
 static bool run_everything(RdxTask *task, char *const *right)
@@ -130,7 +188,7 @@ static bool check_line(char *line)
     else if (!rdx_case_allocate(&task, RDX_CASE_PLAIN, error, sizeof error))
         printf("  %s\n", error);
     else
-        passed = run_everything(&task, right);
+        passed = cuda_device < 0 ? run_everything(&task, right) : run_mirrored(&task, cuda_device, right);
     rdx_case_release(&task);
     return passed;
 }
@@ -140,9 +198,11 @@ int main(int argc, char **argv)
     static char line[LINE_BYTES], shown[LINE_BYTES];
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was wrong is seen even if the next line crashes */
     int passed = 0, failed = 0;
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (argc == 4 && strcmp(argv[1], "--device") == 0 && strncmp(argv[2], "cuda", 4) == 0)
+        cuda_device = argv[2][4] == ':' ? atoi(argv[2] + 5) : 0;
+    FILE *file = argc == (cuda_device < 0 ? 2 : 4) ? fopen(argv[argc - 1], "r") : NULL;
     if (file == NULL) {
-        fprintf(stderr, "usage: bits FILE (tests/golden.txt)\n");
+        fprintf(stderr, "usage: bits [--device cuda[:N]] FILE (tests/golden.txt)\n");
         return 2;
     }
     while (fgets(line, sizeof line, file)) {
@@ -159,6 +219,8 @@ int main(int argc, char **argv)
         }
     }
     fclose(file);
+    if (cuda_device >= 0)
+        printf("%d plans executed on cuda:%d\n", runs_on_device, cuda_device);
     printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 && passed > 0 ? 0 : 1;
 }

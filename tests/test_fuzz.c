@@ -17,7 +17,7 @@ START_TEST(random_cases)
     ck_assert_msg(right, "seed %llu: %s\nredax fuzz --replay '%s'\nfound as %s\n%s", (unsigned long long)options.seed,
                   failure.what, failure.line, failure.first, failure.plan);
     char sentence[256];
-    ck_assert_msg(options.cases < 5000 || rdx_fuzz_covered(&counts, sentence, sizeof sentence), "%s", sentence);
+    ck_assert_msg(options.cases < 5000 || rdx_fuzz_covered(&counts, false, sentence, sizeof sentence), "%s", sentence);
     ck_assert_msg(counts.loose * 20 < counts.values, "%lld of %lld values have no bound", (long long)counts.loose,
                   (long long)counts.values);
     for (int op = 0; op < RDX_FUZZ_OPS; op++)
@@ -153,7 +153,7 @@ START_TEST(missing_coverage)
     char sentence[256];
     memset(&counts, 0, sizeof counts);
     counts.cases = 100;
-    ck_assert(!rdx_fuzz_covered(&counts, sentence, sizeof sentence));
+    ck_assert(!rdx_fuzz_covered(&counts, false, sentence, sizeof sentence));
     ck_assert_ptr_nonnull(strstr(sentence, "sum"));
 }
 END_TEST

@@ -40,6 +40,7 @@ typedef enum RdxBenchProof {
     RDX_BENCH_BY_SAMPLE, /* outputs over the whole range against the reference, and all against another computation */
     RDX_BENCH_BY_PREFIX, /* the same strategy on fewer reduced elements against the reference, and the result against another
                                computation */
+    RDX_BENCH_BY_CPU, /* CUDA: every output against the CPU's */
 } RdxBenchProof;
 
 typedef struct RdxBenchRecord {
@@ -75,6 +76,10 @@ void rdx_bench_finish(RdxBench *bench);
    reading its input. */
 bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error,
                    size_t size);
+
+/* The same on a CUDA device; see bench_device.c. */
+bool rdx_bench_device(RdxBench *bench, int id, const char *name, const char *line, RdxBenchRecord *record, char *error,
+                      size_t size);
 
 /* ---- The pieces ---- */
 
@@ -136,6 +141,7 @@ bool rdx_bench_add_file(RdxBenchSuite *suite, const char *path, char *error, siz
 void rdx_bench_free(RdxBenchSuite *suite);
 
 typedef struct RdxBenchReport {
+    const char *device; /* "cpu", "cuda:0" */
     int count;
     RdxBenchRecord *record;
     bool host, l2;

@@ -16,6 +16,8 @@ static const char *proof_word(RdxBenchProof proof)
         return "reference";
     case RDX_BENCH_BY_SAMPLE:
         return "sample of outputs by the reference, all by another computation";
+    case RDX_BENCH_BY_CPU:
+        return "cpu";
     case RDX_BENCH_BY_PREFIX:
         return "fewer elements by the reference, all by another computation";
     default:
@@ -108,12 +110,12 @@ void rdx_bench_print_small(FILE *stream, const RdxBenchReport *report)
 
 /* ---- JSON ---- */
 
-static void write_record(RdxJson *json, const RdxBenchRecord *record)
+static void write_record(RdxJson *json, const RdxBenchRecord *record, const char *device)
 {
     rdx_json_object(json, NULL);
     rdx_json_text(json, "name", record->name);
     rdx_json_text(json, "case", record->line);
-    rdx_json_text(json, "device", "cpu");
+    rdx_json_text(json, "device", device);
     if (record->error[0]) {
         rdx_json_bool(json, "verified", record->verified);
         rdx_json_text(json, "error", record->error);
@@ -177,7 +179,7 @@ bool rdx_bench_write_json(FILE *stream, const RdxBenchReport *report, int thread
     }
     rdx_json_array(&json, "records", false);
     for (int i = 0; i < report->count; i++)
-        write_record(&json, &report->record[i]);
+        write_record(&json, &report->record[i], report->device);
     rdx_json_end(&json);
     rdx_json_finish(&json);
     return ferror(stream) == 0;

@@ -19,7 +19,7 @@ static const char help[] = "usage: redax bench [OPTIONS] [CASE...]\n"
                            "bytes that hold an element,\n"
                            "plus the outputs. Cases of columns have a sum of columns in any order beside them.\n"
                            "\n"
-                           "  --device DEVICE   cpu (the default)\n"
+                           "  --device DEVICE   cpu (the default) or cuda[:N]\n"
                            "  --suite FILE      the cases of a file: NAME CASE in each line, # begins a comment\n"
                            "  --only TEXT       of the suite, only cases whose name contains TEXT\n"
                            "  --json FILE       write the records to FILE\n"
@@ -143,7 +143,10 @@ static int run_cases(const Request *request, RdxBenchReport *report)
         if (request->only && !strstr(request->suite.name[i], request->only))
             continue;
         RdxBenchRecord *record = &report->record[report->count++];
-        if (rdx_bench_run(&bench, request->suite.name[i], request->suite.line[i], record, sentence, sizeof sentence)) {
+        const char *name = request->suite.name[i], *line = request->suite.line[i];
+        bool cpu = request->device.type == 1;
+        if (cpu ? rdx_bench_run(&bench, name, line, record, sentence, sizeof sentence)
+                : rdx_bench_device(&bench, request->device.id, name, line, record, sentence, sizeof sentence)) {
             rdx_bench_print_row(stdout, record);
             continue;
         }
@@ -158,8 +161,11 @@ static int run_cases(const Request *request, RdxBenchReport *report)
 static int run(const Request *request)
 {
     RdxBenchReport report = {0};
-    char sentence[1024];
+    char sentence[1024], device[32] = "cpu";
     int code = RDX_EXIT_DONE, threads = request->options.threads ? request->options.threads : rdx_explain_threads();
+    if (request->device.type != 1)
+        snprintf(device, sizeof device, "cuda:%d", (int)request->device.id);
+    report.device = device;
     report.record = calloc((size_t)request->suite.count + 1, sizeof *report.record);
     if (report.record == NULL) {
         rdx_complain("out of memory");
@@ -190,9 +196,8 @@ int cmd_bench(int argc, char **argv)
     int devices, code = read_request(&request, argc, argv);
     if (request.help) {
         fputs(help, stdout);
-    } else if (code == 0 && request.device.type != 1) {
-        RdxStatus status = rdx_explain_cuda(&devices);
-        rdx_complain("%s", status == RDX_OK ? "no kernels to time there yet" : rdx_option_reason(status));
+    } else if (code == 0 && request.device.type != 1 && rdx_explain_cuda(&devices) != RDX_OK) {
+        rdx_complain("%s", rdx_option_reason(RDX_ERR_NO_PLUGIN));
         code = RDX_EXIT_FAILED;
     } else if (code == 0) {
         (void)rdx_explain_isa(&isa, levels);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: redax fuzz [--seconds S] [--cases N] [--seed N] [--one-thread] [--quiet]\n"
+    "usage: redax fuzz [--seconds S] [--cases N] [--seed N] [--one-thread] [--quiet] [--device cuda[:N]]\n"
     "       redax fuzz --replay CASE\n"
     "\n"
     "Computes random reductions with every strategy, thread count and instruction set, and compares all of them with "
@@ -23,6 +23,7 @@ static const char usage[] =
     "  --seed N        which cases (default 1)\n"
     "  --replay CASE   run this one case and say what happens\n"
     "  --one-thread    do not try two threads\n"
+    "  --device cuda   the strategies of that CUDA device; the reference stays on the CPU\n"
     "  --quiet         no table of counts\n";
 
 static volatile int stopped;
@@ -77,10 +78,10 @@ static int run(RdxFuzzOptions *options, bool quiet)
     if (counts && failure) {
         bool right = rdx_fuzz_run(options, counts, failure);
         if (!quiet)
-            rdx_fuzz_print(counts, stdout);
+            rdx_fuzz_print(counts, options->cuda, stdout);
         if (!right)
             print_failure(failure);
-        else if (counts->cases >= 5000 && !rdx_fuzz_covered(counts, sentence, sizeof sentence))
+        else if (counts->cases >= 5000 && !rdx_fuzz_covered(counts, options->cuda, sentence, sizeof sentence))
             fprintf(stderr, "fuzz: %s\n", sentence);
         else
             code = stopped ? RDX_EXIT_INTERRUPTED : RDX_EXIT_DONE;
@@ -93,6 +94,13 @@ static int run(RdxFuzzOptions *options, bool quiet)
     free(counts);
     free(failure);
     return code;
+}
+
+static RdxFuzzOptions with_device(RdxFuzzOptions options, const char *text)
+{
+    options.cuda = true;
+    options.device = text[4] == ':' ? atoi(text + 5) : 0;
+    return options;
 }
 
 int cmd_fuzz(int argc, char **argv)
@@ -113,7 +121,7 @@ int cmd_fuzz(int argc, char **argv)
             continue;
         }
         bool known = strcmp(word, "--seconds") == 0 || strcmp(word, "--cases") == 0 || strcmp(word, "--seed") == 0 ||
-                     strcmp(word, "--replay") == 0;
+                     strcmp(word, "--replay") == 0 || strcmp(word, "--device") == 0;
         if (!known)
             return complain("unknown argument", word);
         if (value == NULL)
@@ -122,6 +130,10 @@ int cmd_fuzz(int argc, char **argv)
         errno = 0;
         if (strcmp(word, "--replay") == 0)
             line = value;
+        else if (strcmp(word, "--device") == 0 && strncmp(value, "cuda", 4) == 0)
+            options = with_device(options, value);
+        else if (strcmp(word, "--device") == 0)
+            return complain("no device to fuzz:", value);
         else if (strcmp(word, "--seconds") == 0)
             options.seconds = strtod(value, &end);
         else if (strcmp(word, "--cases") == 0)

@@ -4,6 +4,8 @@
    reference. A crash in any thread prints the line that replays it before the process dies. */
 #include "fuzz.h"
 
+#include "fuzz_device.h"
+
 #include "../src/kernels/cpu/isa.h"
 #include "../src/plan/cpu.h"
 #include "../tests/oracle.h"
@@ -17,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKSPACE_MARGIN = 256, WORKSPACE_CANARY = 0xc3, THREAD_BYTES = 512 };
+enum { WORKSPACE_MARGIN = 256, WORKSPACE_CANARY = 0xc3, THREAD_BYTES = 512, MIRRORED_BYTES = 64 << 20 };
 
 /* What the hook is to choose, and what it saw. */
 typedef struct Wish {
@@ -227,6 +229,59 @@ static bool run_candidates(Trial *trial)
     return right;
 }
 
+/* One plan of the device, chosen as the wish says. */
+static bool run_on_device(Trial *trial, RdxMirror *mirror, int index)
+{
+    char sentence[512];
+    RdxPlan *plan = NULL;
+    trial->wish.index = index;
+    rdx_case_reset(&trial->task);
+    rdx_choose_hook(choose, &trial->wish);
+    RdxStatus status = rdx_plan_create(&plan, &mirror->problem);
+    rdx_choose_hook(NULL, NULL);
+    if (status != RDX_OK)
+        return fail(trial, "rdx_plan_create: %s: %s", rdx_status_name(status), rdx_last_error());
+    status = rdx_mirror_execute(mirror, &trial->task, plan, sentence, sizeof sentence);
+    bool right = status == RDX_OK ? same_bytes(trial) : fail(trial, "%s: %s", rdx_status_name(status), sentence);
+    if (!right && rdx_plan_explain(plan, RDX_TEXT, trial->failure->plan, sizeof trial->failure->plan, NULL) != RDX_OK)
+        snprintf(trial->failure->plan, sizeof trial->failure->plan, "(%s)", rdx_last_error());
+    rdx_plan_destroy(plan);
+    if (trial->counts)
+        trial->counts->runs++;
+    return right;
+}
+
+/* The planner's choice, every strategy of the device that applies, and rdx_reduce. */
+static bool run_device(Trial *trial)
+{
+    RdxMirror mirror;
+    size_t bytes = 0;
+    for (int which = 0; which < trial->task.tensors; which++)
+        bytes += (size_t)(trial->task.buffer[which].usable_end - trial->task.buffer[which].usable);
+    if (bytes > MIRRORED_BYTES) {
+        if (trial->counts)
+            trial->counts->too_large++;
+        return true;
+    }
+    trial->isa = "CUDA";
+    RdxStatus status = rdx_mirror_open(&mirror, &trial->task, trial->options->device);
+    if (status != RDX_OK)
+        return fail(trial, "%s: %s", rdx_status_name(status), rdx_last_error());
+    bool right = run_on_device(trial, &mirror, KEEP);
+    for (int i = 0; i < trial->wish.count && right; i++)
+        if (trial->wish.applicable[i])
+            right = run_on_device(trial, &mirror, i);
+    if (right) {
+        trial->wish.index = KEEP;
+        rdx_case_reset(&trial->task);
+        status = rdx_mirror_reduce(&mirror, &trial->task);
+        right = status == RDX_OK ? same_bytes(trial)
+                                 : fail(trial, "rdx_reduce: %s: %s", rdx_status_name(status), rdx_last_error());
+    }
+    rdx_mirror_close(&mirror);
+    return right;
+}
+
 static void count_layout(const RdxCase *c, int64_t *layout)
 {
     int64_t step = 1, last = INT64_MAX;
@@ -324,7 +379,8 @@ bool rdx_fuzz_try(const RdxCase *c, const RdxFuzzOptions *options, RdxFuzzCounts
     else if (expected != RDX_OK)
         right = run_refused(trial, expected);
     else
-        right = run_reference(trial) && run_candidates(trial) && run_cached(trial);
+        right =
+            run_reference(trial) && (options->cuda ? run_device(trial) : run_candidates(trial) && run_cached(trial));
     if (right && expected == RDX_OK)
         count_case(trial);
     for (int which = 0; which < RDX_CASE_TENSORS; which++)

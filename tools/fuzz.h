@@ -31,6 +31,7 @@ typedef enum RdxFuzzLayout {
 
 typedef struct RdxFuzzCounts {
     int64_t cases, runs, refused, values, loose;
+    int64_t too_large; /* not mirrored on the device: their buffers, holes included, are beyond what is copied */
     int64_t cell[RDX_FUZZ_OPS][RDX_DATA_TYPES]; /* op x input dtype */
     int64_t out[RDX_FUZZ_OPS][RDX_DATA_TYPES];  /* op x output dtype */
     int64_t second[RDX_FUZZ_OPS];               /* with a second output */
@@ -60,6 +61,8 @@ typedef struct RdxFuzzOptions {
     FILE *progress;     /* NULL: silent */
     RdxFuzzPlant plant; /* NULL: none */
     volatile int *stop; /* NULL, or set when the user wants it to end */
+    bool cuda; /* the strategies of CUDA device `device` in the place of the CPU's; the reference stays on the CPU */
+    int device;
 } RdxFuzzOptions;
 
 /* CASE number `i` of a seed. Always well formed; it may be one that the library has to refuse. */
@@ -74,9 +77,9 @@ void rdx_fuzz_shrink(RdxCase *c, const RdxFuzzOptions *options, RdxFuzzFailure *
 /* False at the first failure. Adds to *counts: zero it first. */
 bool rdx_fuzz_run(const RdxFuzzOptions *options, RdxFuzzCounts *counts, RdxFuzzFailure *failure);
 
-/* Were all valid combinations met, and each CPU strategy in at least 5% of the cases? Meant for 5000 cases and more. */
-bool rdx_fuzz_covered(const RdxFuzzCounts *counts, char *sentence, size_t size);
-void rdx_fuzz_print(const RdxFuzzCounts *counts, FILE *file);
+/* Were all valid combinations met, and, on the CPU, each strategy in at least 5% of the cases? Meant for 5000 cases and more. */
+bool rdx_fuzz_covered(const RdxFuzzCounts *counts, bool cuda, char *sentence, size_t size);
+void rdx_fuzz_print(const RdxFuzzCounts *counts, bool cuda, FILE *file);
 
 /* The status that the library owes a CASE; RDX_OK for one that must work. */
 RdxStatus rdx_fuzz_expected(const RdxCase *c);

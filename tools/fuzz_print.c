@@ -31,11 +31,13 @@ static void print_types(const int64_t counts[RDX_FUZZ_OPS][RDX_DATA_TYPES], cons
     }
 }
 
-void rdx_fuzz_print(const RdxFuzzCounts *counts, FILE *file)
+void rdx_fuzz_print(const RdxFuzzCounts *counts, bool cuda, FILE *file)
 {
     fprintf(file, "%lld cases, %lld of them to be refused; %lld runs; %lld values judged, %lld without a bound\n\n",
             (long long)counts->cases, (long long)counts->refused, (long long)counts->runs, (long long)counts->values,
             (long long)counts->loose);
+    if (counts->too_large)
+        fprintf(file, "%lld cases not run: their buffers are too large to copy\n\n", (long long)counts->too_large);
     print_types(counts->cell, "input dtype", file);
     fprintf(file, "\n");
     print_types(counts->out, "output dtype", file);
@@ -51,7 +53,7 @@ void rdx_fuzz_print(const RdxFuzzCounts *counts, FILE *file)
         fprintf(file, "data %-11s%8lld\n", rdx_data_class_name(i), (long long)counts->data[i]);
     fprintf(file, "\n");
     for (int i = 0; i < RDX_STRATEGY_COUNT; i++)
-        if (!rdx_strategies[i].cuda)
+        if (rdx_strategies[i].cuda == cuda)
             fprintf(file, "%-12s applicable %8lld   chosen %8lld\n", rdx_strategies[i].name,
                     (long long)counts->applicable[i], (long long)counts->chosen[i]);
 }
@@ -64,7 +66,7 @@ static bool any_input_allows(int op, RdxType out)
     return false;
 }
 
-bool rdx_fuzz_covered(const RdxFuzzCounts *counts, char *sentence, size_t size)
+bool rdx_fuzz_covered(const RdxFuzzCounts *counts, bool cuda, char *sentence, size_t size)
 {
     const char *missing = NULL, *of = NULL;
     for (int op = 1; op < RDX_OP_COUNT && !missing; op++) {
@@ -86,7 +88,7 @@ bool rdx_fuzz_covered(const RdxFuzzCounts *counts, char *sentence, size_t size)
             missing = layouts[i];
         }
     for (int i = 0; i < RDX_STRATEGY_COUNT && !missing; i++)
-        if (!rdx_strategies[i].cuda && counts->applicable[i] * 20 < counts->cases) {
+        if (!cuda && !rdx_strategies[i].cuda && counts->applicable[i] * 20 < counts->cases) {
             of = "less than 5% for strategy";
             missing = rdx_strategies[i].name;
         }

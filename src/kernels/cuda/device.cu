@@ -1,0 +1,318 @@
+/* The plugin: devices, memory, binding and launching.
+
+   Every call into CUDA goes through rdx_cuda_status, which turns an error into a status and a sentence; cudaGetLastError is never called,
+   so an error that the caller has pending stays pending. execute launches and does nothing else: it asks for the current device,
+   changes it only where it differs, and gives it back. */
+#include "../../plugin.h"
+#include "device.h"
+#include "kernels.h"
+#include "shape.h"
+
+#include <pthread.h>
+#include <string.h>
+
+const RdxHostTable *rdx_cuda_host;
+#define host rdx_cuda_host
+
+enum { MOST_DEVICES = 64 };
+
+/* ---- Errors ---- */
+
+RdxStatus rdx_cuda_status(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return RDX_OK;
+    RdxStatus status =
+        error == cudaErrorMemoryAllocation ? RDX_ERR_DEVICE_MEMORY
+        : error == cudaErrorNoDevice || error == cudaErrorInvalidDevice || error == cudaErrorInsufficientDriver
+            ? RDX_ERR_NO_DEVICE
+            : RDX_ERR_CUDA;
+    return host->error(status, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id)
+{
+    visit->moved = false;
+    RDX_TRY(rdx_cuda_status(cudaGetDevice(&visit->callers), "cudaGetDevice"));
+    if (visit->callers == id)
+        return RDX_OK;
+    RDX_TRY(rdx_cuda_status(cudaSetDevice(id), "cudaSetDevice"));
+    visit->moved = true;
+    return RDX_OK;
+}
+
+RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status)
+{
+    if (!visit->moved)
+        return status;
+    RdxStatus back = rdx_cuda_status(cudaSetDevice(visit->callers), "cudaSetDevice");
+    return status != RDX_OK ? status : back;
+}
+
+/* ---- Devices ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static RdxDeviceInfo known[MOST_DEVICES]; /* name empty: not asked yet */
+
+static int device_count(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+static RdxStatus attribute(int *value, enum cudaDeviceAttr which, int id)
+{
+    return rdx_cuda_status(cudaDeviceGetAttribute(value, which, id), "cudaDeviceGetAttribute");
+}
+
+/* Bandwidth of a plain read: 95% of what clock and width of the memory allow (H200: 4.69 of 4.92 TB/s measured). */
+static RdxStatus read_device(RdxDeviceInfo *info, int id)
+{
+    struct cudaDeviceProp properties;
+    int clock_khz, width_bits;
+    RDX_TRY(rdx_cuda_status(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties"));
+    RDX_TRY(attribute(&clock_khz, cudaDevAttrMemoryClockRate, id));
+    RDX_TRY(attribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, id));
+    memset(info, 0, sizeof *info);
+    memcpy(info->name, properties.name, sizeof info->name - 1);
+    info->cuda = true;
+    info->units = properties.multiProcessorCount;
+    info->threads_per_unit = properties.maxThreadsPerMultiProcessor;
+    info->blocks_per_unit = properties.maxBlocksPerMultiProcessor;
+    info->registers_per_unit = properties.regsPerMultiprocessor;
+    info->compute = 10 * properties.major + properties.minor;
+    info->shared_per_unit = (int64_t)properties.sharedMemPerMultiprocessor;
+    info->shared_per_block = (int64_t)properties.sharedMemPerBlockOptin;
+    info->l2_bytes = properties.l2CacheSize;
+    info->bandwidth = 0.95 * 2e3 * clock_khz * (width_bits / 8.0);
+    info->cache_bandwidth = 1.7 * info->bandwidth;
+    info->launch_us = 1.3;
+    return RDX_OK;
+}
+
+static RdxStatus device_info(int id, RdxDeviceInfo *info)
+{
+    int count = 0;
+    RDX_TRY(rdx_cuda_status(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+    if (id < 0 || id >= count || id >= MOST_DEVICES)
+        return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there are %d", id, count);
+    pthread_mutex_lock(&lock);
+    RdxStatus status = known[id].name[0] ? RDX_OK : read_device(&known[id], id);
+    *info = known[id];
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- Binding ---- */
+
+/* What bind leaves in RdxKernel.code. */
+typedef struct Code {
+    const void *kernel, *finish;
+    RdxCudaShape shape;
+    int64_t shared, join_shared, grid, finish_grid;
+    int threads, id;
+} Code;
+
+static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
+
+#define TABLES(strategy)                                                                                               \
+    {                                                                                                                  \
+        rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP, rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,  \
+            rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64                           \
+    }
+enum { FAMILIES = 7 };
+static const RdxCudaKernel *const general_tables[FAMILIES] = TABLES(general);
+static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
+static const RdxCudaKernel *const warp_tables[FAMILIES] = TABLES(warp);
+static const RdxCudaKernel *const block_x_tables[FAMILIES] = TABLES(block_x);
+static const RdxCudaKernel *const block_y_tables[FAMILIES] = TABLES(block_y);
+static const RdxCudaKernel *const global_tables[FAMILIES] = TABLES(global);
+
+/* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
+static int work_of(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    if (recipe->algebra != RDX_ALGEBRA_ISUM)
+        return recipe->work;
+    return space->in_size == 4 && recipe->map == RDX_MAP_NONE ? RDX_WORK_I32 : RDX_WORK_I16;
+}
+
+static const RdxCudaKernel *find(const RdxCudaKernel *const *tables, const RdxSpace *space, const RdxRecipe *recipe)
+{
+    int work = work_of(space, recipe);
+    for (int family = 0; family < FAMILIES; family++)
+        for (const RdxCudaKernel *kernel = tables[family]; kernel->code; kernel++)
+            if (kernel->algebra == recipe->algebra && kernel->work == work && kernel->unit == recipe->unit &&
+                kernel->size == space->in_size)
+                return kernel;
+    return NULL;
+}
+
+static RdxStatus missing(const RdxRecipe *recipe)
+{
+    return host->error(RDX_ERR_INTERNAL, "the CUDA plugin has no kernel for algebra %d, work %d, unit %d, dtype %d",
+                       recipe->algebra, recipe->work, recipe->unit, recipe->in);
+}
+
+/* Loads the kernel now, not inside a capture, and allows it the shared memory that it will be launched with. */
+static RdxStatus ready(const void *kernel, int64_t shared)
+{
+    struct cudaFuncAttributes attributes;
+    RDX_TRY(rdx_cuda_status(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
+    if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
+        return RDX_OK;
+    return rdx_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+                           "cudaFuncSetAttribute");
+}
+
+static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
+                                         const RdxConfig *config, int64_t most_shared)
+{
+    code->threads = RDX_CUDA_THREADS;
+    const RdxCudaKernel *column = find(thread_tables, space, recipe);
+    if (column && rdx_cuda_shape_is_columns(space, recipe, config, column->elements)) {
+        rdx_cuda_shape_columns(&code->shape, space, recipe, config, column->elements);
+        return column;
+    }
+    if (rdx_cuda_shape_is_short(space, recipe, config)) {
+        const RdxCudaKernel *kernel = find(warp_tables, space, recipe);
+        if (kernel)
+            rdx_cuda_shape_short(&code->shape, space, recipe, config, kernel->elements);
+        return kernel;
+    }
+    if (rdx_cuda_shape_is_rows(space, config)) {
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config);
+        return find(block_x_tables, space, recipe);
+    }
+    const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
+    const RdxCudaKernel *kernel =
+        vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
+    if (kernel &&
+        !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
+        return NULL;
+    code->threads = code->shape.width * code->shape.height;
+    return kernel;
+}
+
+static RdxStatus launch(const RdxLaunch *launch);
+
+static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                           int id)
+{
+    Code code;
+    RdxDeviceInfo info;
+    memset(&code, 0, sizeof code);
+    if (config->strategy < 0)
+        return host->error(RDX_ERR_UNSUPPORTED, "the reference runs on the CPU only");
+    RDX_TRY(device_info(id, &info));
+    const RdxCudaKernel *found = shape_kernel(&code, space, recipe, config, info.shared_per_block - 2048);
+    if (!found)
+        return missing(recipe);
+    code.kernel = found->code;
+    code.id = id;
+    int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
+    code.shared = rdx_max(rdx_cuda_shape_shared(&code.shape, found->elements, found->words),
+                          code.shape.finishing == RDX_FINISHING_LAST_BLOCK ? join : 0);
+    code.grid = rdx_min(code.shape.items, INT32_MAX);
+    RDX_TRY(ready(code.kernel, code.shared));
+    if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
+        const RdxCudaKernel *finish = find(global_tables, space, recipe);
+        if (!finish)
+            return missing(recipe);
+        code.finish = finish->code;
+        code.join_shared = join;
+        code.finish_grid = rdx_max(config->finish_grid, 1);
+        RDX_TRY(ready(code.finish, join));
+    }
+    kernel->launch = launch;
+    memcpy(kernel->code, &code, sizeof code);
+    return RDX_OK;
+}
+
+static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                      int id)
+{
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    return rdx_cuda_leave(&visit, bind_here(kernel, space, recipe, config, id));
+}
+
+/* ---- Launching ---- */
+
+static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
+{
+    RdxCudaDim *dim = problem->dims;
+    for (int d = 0; d < space->keep_rank; d++, dim++)
+        *dim = {space->keep[d].extent, space->keep[d].in, space->keep[d].out, space->keep[d].out2};
+    for (int d = 0; d < space->reduce_rank; d++, dim++)
+        *dim = {space->reduce[d].extent, space->reduce[d].in, space->reduce[d].index, 0};
+    for (int d = 0; d < space->copy_rank; d++, dim++)
+        *dim = {space->copy[d].extent, 0, space->copy[d].out, space->copy[d].out2};
+    problem->keep_rank = space->keep_rank;
+    problem->reduce_rank = space->reduce_rank;
+    problem->copy_rank = space->copy_rank;
+}
+
+static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
+{
+    void *arguments[] = {problem};
+    RDX_TRY(rdx_cuda_status(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads),
+                                             arguments, (size_t)code->shared, stream),
+                            "launching a reduction"));
+    if (!code->finish)
+        return RDX_OK;
+    return rdx_cuda_status(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS),
+                                            arguments, (size_t)code->join_shared, stream),
+                           "launching the end of a reduction");
+}
+
+static RdxStatus launch(const RdxLaunch *launch)
+{
+    const Code *code = (const Code *)launch->code;
+    const RdxSpace *space = launch->space;
+    RdxCudaProblem problem;
+    problem.in = launch->in + space->in_offset;
+    problem.out = launch->out + space->out_offset;
+    problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
+    problem.counters = (unsigned *)launch->workspace;
+    problem.partials = (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD);
+    problem.alpha = launch->alpha;
+    problem.beta = launch->beta;
+    problem.outputs = space->keep_count;
+    problem.copies = space->copy_count;
+    problem.index_offset = space->index_offset;
+    problem.recipe = *launch->recipe;
+    problem.shape = code->shape;
+    problem.shape.direct = problem.shape.direct && launch->alpha == 1 && launch->beta == 0;
+    take_dims(&problem, space);
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_enter(&visit, code->id));
+    return rdx_cuda_leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
+}
+
+extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
+{
+    static const RdxPluginTable own = {
+        RDX_PLUGIN_VERSION,
+        sizeof(RdxPluginTable),
+        device_count,
+        device_info,
+        bind,
+        rdx_cuda_workspace_init,
+        rdx_cuda_workspace_take,
+        rdx_cuda_workspace_give,
+        rdx_cuda_is_capturing,
+        rdx_cuda_shutdown,
+        rdx_cuda_memory_take,
+        rdx_cuda_memory_give,
+        rdx_cuda_copy,
+        rdx_cuda_wait,
+        rdx_cuda_record,
+        rdx_cuda_replay,
+        rdx_cuda_forget,
+        rdx_cuda_read,
+    };
+    if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
+        return NULL;
+    host = table;
+    return &own;
+}

@@ -1,0 +1,358 @@
+/* From a node to memory: finish, alpha and beta, one rounding into the output dtype, every copy. Once per output, so everything here
+   is a run-time switch and not inlined; the rules are those of kernels/cpu/finish_real.inc and isa_finish.c. */
+#ifndef RDX_KERNELS_CUDA_FINISH_CUH
+#define RDX_KERNELS_CUDA_FINISH_CUH
+
+#include "vec.cuh"
+
+namespace rdx
+{
+
+/* ---- Stores ---- */
+
+template <class T> RDX_DEVICE void store_real(unsigned char *to, int type, T x)
+{
+    float odd;
+    if constexpr (sizeof(T) == 4)
+        odd = x;
+    else
+        odd = rdx_round_to_odd(x);
+    switch (type) {
+    case RDX_TYPE_F16:
+        *(uint16_t *)to = rdx_store_f16(odd);
+        break;
+    case RDX_TYPE_BF16:
+        *(uint16_t *)to = rdx_store_bf16(odd);
+        break;
+    case RDX_TYPE_F8E4M3:
+        *to = rdx_store_f8e4m3(odd);
+        break;
+    case RDX_TYPE_F8E5M2:
+        *to = rdx_store_f8e5m2(odd);
+        break;
+    case RDX_TYPE_F32:
+    case RDX_TYPE_C64:
+        *(float *)to = rdx_store_f32((float)x);
+        break;
+    default:
+        *(double *)to = rdx_store_f64((double)x);
+        break;
+    }
+}
+
+template <class T> RDX_DEVICE T load_real(const unsigned char *from, int type)
+{
+    switch (type) {
+    case RDX_TYPE_F16:
+        return (T)rdx_load_f16(*(const uint16_t *)from);
+    case RDX_TYPE_BF16:
+        return (T)rdx_load_bf16(*(const uint16_t *)from);
+    case RDX_TYPE_F8E4M3:
+        return (T)rdx_load_f8e4m3(*from);
+    case RDX_TYPE_F8E5M2:
+        return (T)rdx_load_f8e5m2(*from);
+    case RDX_TYPE_F32:
+    case RDX_TYPE_C64:
+        return (T) * (const float *)from;
+    default:
+        return (T) * (const double *)from;
+    }
+}
+
+RDX_DEVICE void store_integer(unsigned char *to, int type, int64_t x)
+{
+    switch (type) {
+    case RDX_TYPE_BOOL:
+        *to = x != 0;
+        break;
+    case RDX_TYPE_I8:
+    case RDX_TYPE_U8:
+        *to = (unsigned char)x;
+        break;
+    case RDX_TYPE_I16:
+    case RDX_TYPE_U16:
+        *(uint16_t *)to = (uint16_t)x;
+        break;
+    case RDX_TYPE_I32:
+    case RDX_TYPE_U32:
+        *(uint32_t *)to = (uint32_t)x;
+        break;
+    default:
+        *(int64_t *)to = x;
+        break;
+    }
+}
+
+/* Copies of one output that are this block's: all of them, or a slice. */
+struct Target {
+    int64_t output, first, count;
+    bool second;
+};
+
+RDX_DEVICE unsigned char *place_of_copy(const Problem &p, const Target &target, const Place &kept, int64_t copy)
+{
+    Place place = seek_copy(p, copy);
+    return target.second ? p.out2 + kept.out2 + place.out2 : p.out + kept.out + place.out;
+}
+
+template <class T> RDX_DEVICE void put_real(const Problem &p, const Target &target, T re, T im)
+{
+    int type = target.second ? p.recipe.out2 : p.recipe.out, parts = is_complex(type) ? 2 : 1;
+    int part_size = type == RDX_TYPE_C128 ? 8 : 4;
+    Place kept = seek_output(p, target.output);
+    if (parts == 1 && p.copies == 1 && p.alpha == 1 && p.beta == 0) {
+        store_real(target.second ? p.out2 + kept.out2 : p.out + kept.out, type, re);
+        return;
+    }
+    for (int64_t c = target.first; c < target.first + target.count; c++) {
+        unsigned char *to = place_of_copy(p, target, kept, c);
+        for (int part = 0; part < parts; part++, to += part_size) {
+            T x = part ? im : re;
+            if (!target.second) {
+                x = p.alpha == 1 ? x : (T)p.alpha * x;
+                if (p.beta != 0)
+                    x = x + (T)p.beta * load_real<T>(to, type);
+            }
+            store_real(to, type, x);
+        }
+    }
+}
+
+static __device__ __noinline__ void put_f32(const Problem &p, Target target, float re, float im)
+{
+    put_real(p, target, re, im);
+}
+
+static __device__ __noinline__ void put_f64(const Problem &p, Target target, double re, double im)
+{
+    put_real(p, target, re, im);
+}
+
+static __device__ __noinline__ void put_i64(const Problem &p, Target target, int64_t x)
+{
+    int type = target.second ? p.recipe.out2 : p.recipe.out;
+    Place kept = seek_output(p, target.output);
+    for (int64_t c = target.first; c < target.first + target.count; c++)
+        store_integer(place_of_copy(p, target, kept, c), type, x);
+}
+
+RDX_DEVICE void put(const Problem &p, const Target &target, float re, float im = 0)
+{
+    put_f32(p, target, re, im);
+}
+RDX_DEVICE void put(const Problem &p, const Target &target, double re, double im = 0)
+{
+    put_f64(p, target, re, im);
+}
+RDX_DEVICE void put(const Problem &p, const Target &target, int64_t x)
+{
+    put_i64(p, target, x);
+}
+
+RDX_DEVICE Target second_of(Target target)
+{
+    target.second = true;
+    return target;
+}
+
+/* ---- Finishes ---- */
+
+RDX_DEVICE float nan_of(float)
+{
+    return RDX_REAL_NAN_F32;
+}
+RDX_DEVICE double nan_of(double)
+{
+    return RDX_REAL_NAN_F64;
+}
+RDX_DEVICE float root_of(float x)
+{
+    return rdx_sqrt_f32(x);
+}
+RDX_DEVICE double root_of(double x)
+{
+    return rdx_sqrt_f64(x);
+}
+RDX_DEVICE float log_of(float x)
+{
+    return rdx_log_f32(x);
+}
+RDX_DEVICE double log_of(double x)
+{
+    return rdx_log_f64(x);
+}
+
+/* Sums, products, means, norms: one value or two parts. `n`: what was counted. */
+template <class A>
+RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A::T re, typename A::T im, int64_t n)
+{
+    typedef typename A::T T;
+    const RdxRecipe &r = p.recipe;
+    constexpr int a = A::algebra;
+    if (r.finish == RDX_FINISH_MEAN) {
+        put(p, target, re / (T)n, im / (T)n);
+    } else if (r.finish == RDX_FINISH_SQRT) {
+        put(p, target, root_of(re + (T)0));
+    } else if (r.finish == RDX_FINISH_ROOT) {
+        put(p, target, a == RDX_ALGEBRA_SUMN && n == 0 ? (T)0 : (T)power((double)(re + (T)0), 1 / r.p));
+    } else {
+        /* A sum under omit is never -0: nothing but holes gives +0, and so does -0 alone. */
+        bool lift_zero = r.omit && a != RDX_ALGEBRA_PROD && a != RDX_ALGEBRA_CPROD && a != RDX_ALGEBRA_CPRODN;
+        put(p, target, lift_zero ? re + (T)0 : re, lift_zero ? im + (T)0 : im);
+    }
+}
+
+/* var = Q / (n - correction), NaN where that is not positive and where the mean is not finite. */
+template <class T> RDX_DEVICE void finish_spread(const Problem &p, const Target &target, T re, T im, T q, int64_t n)
+{
+    const RdxRecipe &r = p.recipe;
+    double degrees = (double)n - r.correction;
+    T variance = q / (T)degrees;
+    bool defined = degrees > 0 && n > 0 && re - re == 0 && im - im == 0;
+    put(p, target, defined ? (r.finish == RDX_FINISH_STD ? root_of(variance) : variance) : nan_of(q));
+    if (r.second != RDX_SECOND_NONE)
+        put(p, second_of(target), n > 0 ? re : nan_of(q), n > 0 ? im : nan_of(q));
+}
+
+/* Keys back to values; the inverse of key_of. */
+RDX_DEVICE float value_of_key(int32_t key, const RdxRecipe &r, bool flip)
+{
+    if (key == INT32_MAX)
+        return RDX_REAL_NAN_F32;
+    if (key == INT32_MIN) /* nothing, or nothing but omitted NaN */
+        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F32;
+    int32_t ordered = flip ? ~key : key;
+    return rdx_f32_of_bits((uint32_t)(ordered ^ ((ordered >> 31) & INT32_MAX)));
+}
+RDX_DEVICE double value_of_key(int64_t key, const RdxRecipe &r, bool flip)
+{
+    if (key == INT64_MAX)
+        return RDX_REAL_NAN_F64;
+    if (key == INT64_MIN)
+        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F64;
+    int64_t ordered = flip ? ~key : key;
+    return rdx_f64_of_bits((uint64_t)(ordered ^ ((ordered >> 63) & INT64_MAX)));
+}
+
+template <class T> RDX_DEVICE void finish_key(const Problem &p, const Target &target, T key, bool flip)
+{
+    const RdxRecipe &r = p.recipe;
+    if (r.result == RDX_WORK_I64)
+        put(p, target, ((int64_t)(flip ? ~key : key)) ^ (r.is_unsigned ? INT64_MIN : 0));
+    else
+        put(p, target, value_of_key(key, r, flip));
+}
+
+template <class T> RDX_DEVICE void finish_index(const Problem &p, const Target &target, T key, int64_t index)
+{
+    constexpr T bottom = (T)((T)1 << (8 * sizeof(T) - 1));
+    put(p, target, p.recipe.omit && key == bottom ? (int64_t)-1 : index);
+}
+
+RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s)
+{
+    const RdxRecipe &r = p.recipe;
+    if (r.result == RDX_WORK_I64)
+        put(p, target,
+            r.finish == RDX_FINISH_ANY   ? (int64_t)(s != 0)
+            : r.finish == RDX_FINISH_ALL ? (int64_t)(s == 0)
+                                         : s);
+    else if (r.finish == RDX_FINISH_MEAN)
+        put(p, target, (double)s / (double)r.count);
+    else if (r.result == RDX_WORK_F32)
+        put(p, target, r.is_unsigned ? (float)(uint64_t)s : (float)s);
+    else
+        put(p, target, r.is_unsigned ? (double)(uint64_t)s : (double)s);
+}
+
+/* n * T - S * S needs up to 97 bits: formed in 128, converted as high * 2^64 + low. */
+RDX_DEVICE void finish_moments(const Problem &p, const Target &target, int64_t s, uint64_t t)
+{
+    const RdxRecipe &r = p.recipe;
+    double count = (double)r.count, degrees = count - r.correction;
+    unsigned __int128 difference = (unsigned __int128)(uint64_t)r.count * t - (unsigned __int128)((__int128)s * s);
+    double squares = (double)(uint64_t)(difference >> 64) * 0x1p64 + (double)(uint64_t)difference;
+    double variance = degrees > 0 && r.count > 0 ? squares / count / degrees : RDX_REAL_NAN_F64;
+    if (r.finish == RDX_FINISH_MOMENTS_VAR)
+        put(p, target, variance);
+    else if (r.finish == RDX_FINISH_MOMENTS_STD)
+        put(p, target, rdx_sqrt_f64(variance));
+    else if (r.finish == RDX_FINISH_MOMENTS_SUMSQ)
+        put(p, target, (double)t);
+    else
+        put(p, target, rdx_sqrt_f64((double)t));
+    if (r.second != RDX_SECOND_NONE)
+        put(p, second_of(target), (double)s / count);
+}
+
+template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, const typename A::Node &node)
+{
+    const RdxRecipe &r = p.recipe;
+    constexpr int a = A::algebra;
+    constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
+    /* Most sums need none of the switches, and short rows and columns have an output for every few elements. */
+    if constexpr (real && A::unit == 1 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ)) {
+        if (p.shape.direct) {
+            unsigned char *to = p.out + (p.keep_rank ? target.output * p.dims[0].out : 0);
+            *(typename A::T *)to = node.s != node.s ? nan_of(node.s) : node.s;
+            return;
+        }
+    }
+    if constexpr (a == RDX_ALGEBRA_SUM && A::unit == 2)
+        finish_value<A>(p, target, node.first.s, node.second.s, r.count);
+    else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 2) {
+        finish_key(p, second_of(target), node.first.k, false);
+        finish_key(p, target, node.second.k, true);
+    } else if constexpr (a == RDX_ALGEBRA_MAX)
+        finish_key(p, target, node.k, r.flip);
+    else if constexpr (a == RDX_ALGEBRA_ARGMAX || a == RDX_ALGEBRA_ARGMAXL)
+        finish_index(p, target, node.k, node.i);
+    else if constexpr (a == RDX_ALGEBRA_MAXARG || a == RDX_ALGEBRA_MAXARGL) {
+        finish_key(p, target, node.v, r.flip);
+        finish_index(p, second_of(target), node.k, node.i);
+    } else if constexpr (a == RDX_ALGEBRA_SUMN)
+        finish_value<A>(p, target, node.s, 0, node.n);
+    else if constexpr (a == RDX_ALGEBRA_CSUMN)
+        finish_value<A>(p, target, node.re, node.im, node.n);
+    else if constexpr (a == RDX_ALGEBRA_CPROD || a == RDX_ALGEBRA_CPRODN)
+        finish_value<A>(p, target, node.re, node.im, r.count);
+    else if constexpr (a == RDX_ALGEBRA_VAR)
+        finish_spread(p, target, node.m, (typename A::T)0, node.q, r.count);
+    else if constexpr (a == RDX_ALGEBRA_VARN)
+        finish_spread(p, target, node.m, (typename A::T)0, node.q, node.n);
+    else if constexpr (a == RDX_ALGEBRA_CVAR)
+        finish_spread(p, target, node.mr, node.mi, node.q, r.count);
+    else if constexpr (a == RDX_ALGEBRA_CVARN)
+        finish_spread(p, target, node.mr, node.mi, node.q, node.n);
+    else if constexpr (a == RDX_ALGEBRA_LSE || a == RDX_ALGEBRA_LSEN)
+        put(p, target, node.m - node.m == 0 ? node.m + log_of(node.s) : node.m);
+    else if constexpr (a == RDX_ALGEBRA_MOMENTS)
+        finish_moments(p, target, node.s, (uint64_t)node.t);
+    else if constexpr (real)
+        finish_value<A>(p, target, node.s, 0, r.count);
+    else if constexpr (a == RDX_ALGEBRA_AND || a == RDX_ALGEBRA_OR || a == RDX_ALGEBRA_XOR)
+        finish_integer(p, target, node.b);
+    else
+        finish_integer(p, target, node.s);
+}
+
+/* The node of a reduction of nothing. Where its finish sees count 0, 0 will do. */
+template <class A> RDX_DEVICE typename A::Node node_of_nothing()
+{
+    typename A::Node node = {};
+    constexpr int a = A::algebra;
+    if constexpr (a == RDX_ALGEBRA_PROD)
+        node.s = 1;
+    else if constexpr (a == RDX_ALGEBRA_CPROD || a == RDX_ALGEBRA_CPRODN)
+        node.re = 1;
+    else if constexpr (a == RDX_ALGEBRA_LSE || a == RDX_ALGEBRA_LSEN)
+        node.m = A::lowest();
+    else if constexpr (a == RDX_ALGEBRA_AND)
+        node.b = -1;
+    else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 1) /* norm of nothing */
+        node.k = A::work == RDX_WORK_I32 ? (typename A::T)INT32_MIN : (typename A::T)INT64_MIN;
+    return node;
+}
+
+} // namespace rdx
+#endif

@@ -1,0 +1,119 @@
+/* From positions to byte offsets. Positions are row-major in a list of dims; the innermost ones come last. */
+#ifndef RDX_KERNELS_CUDA_INDEX_CUH
+#define RDX_KERNELS_CUDA_INDEX_CUH
+
+#include "problem.h"
+
+#define RDX_DEVICE static __device__ __forceinline__
+
+namespace rdx
+{
+
+typedef RdxCudaProblem Problem;
+
+struct Place {
+    int64_t in, out, out2;
+};
+
+/* A 64-bit division takes about 70 instructions, a 32-bit one 20. */
+RDX_DEVICE int64_t divide(int64_t a, int64_t b)
+{
+    if (b == 1)
+        return a;
+    if (((uint64_t)a | (uint64_t)b) >> 32 == 0)
+        return (uint32_t)a / (uint32_t)b;
+    return a / b;
+}
+
+static __device__ __noinline__ Place seek_far(const RdxCudaDim *dims, int rank, int64_t position)
+{
+    Place place = {0, 0, 0};
+    for (int d = rank - 1; d >= 0; d--) {
+        int64_t rest = d > 0 ? divide(position, dims[d].extent) : 0, at = position - rest * dims[d].extent;
+        place.in += at * dims[d].in;
+        place.out += at * dims[d].out;
+        place.out2 += at * dims[d].out2;
+        position = rest;
+    }
+    return place;
+}
+
+RDX_DEVICE Place seek(const RdxCudaDim *dims, int rank, int64_t position)
+{
+    if (rank > 1)
+        return seek_far(dims, rank, position);
+    if (rank == 0)
+        return {0, 0, 0};
+    return {position * dims[0].in, position * dims[0].out, position * dims[0].out2};
+}
+
+RDX_DEVICE Place seek_output(const Problem &p, int64_t output)
+{
+    return seek(p.dims, p.keep_rank, output);
+}
+
+/* .in: bytes; .out: logical index. */
+RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
+{
+    return seek(p.dims + p.keep_rank, p.reduce_rank, element);
+}
+
+/* The same by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
+RDX_DEVICE Place seek_in_runs(const Problem &p, unsigned element)
+{
+    unsigned run = (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;
+    const RdxCudaDim *outer = p.dims + p.keep_rank, *inner = outer + 1;
+    int64_t rest = element - run * p.shape.run;
+    return {run * outer->in + rest * inner->in, run * outer->out + rest * inner->out, 0};
+}
+
+RDX_DEVICE Place seek_copy(const Problem &p, int64_t copy)
+{
+    return seek(p.dims + p.keep_rank + p.reduce_rank, p.copy_rank, copy);
+}
+
+/* The lowest `bits` bits of i in reverse order. */
+RDX_DEVICE int reverse_bits(int i, int bits)
+{
+    return bits == 0 ? 0 : (int)(__brev((unsigned)i) >> (32 - bits));
+}
+
+RDX_DEVICE int log2_of(int64_t power_of_two)
+{
+    return 63 - __clzll(power_of_two);
+}
+
+RDX_DEVICE constexpr int log2_constant(int power_of_two)
+{
+    return power_of_two <= 1 ? 0 : 1 + log2_constant(power_of_two / 2);
+}
+
+/* ---- Elements of a node of the tree ---- */
+
+/* T(step, lane) of a chunk of n elements: lane, lane + step, ... */
+RDX_DEVICE int elements_of_lane(int n, int lane, int step_log2)
+{
+    return lane < n ? ((n - 1 - lane) >> step_log2) + 1 : 0;
+}
+
+/* Chunks first .. first + count - 1. */
+RDX_DEVICE int64_t elements_of_chunks(const Problem &p, int64_t first, int64_t count)
+{
+    int chunk_log2 = 35 - __clz((int)p.recipe.lanes); /* 16 lines */
+    int64_t left = p.recipe.count - (first << chunk_log2);
+    return left <= 0 ? 0 : left >> chunk_log2 < count ? left : count << chunk_log2;
+}
+
+RDX_DEVICE int elements_of_chunk(const Problem &p, int64_t chunk)
+{
+    return (int)elements_of_chunks(p, chunk, 1);
+}
+
+/* The same, cut at chunk `end`. */
+RDX_DEVICE int64_t elements_of_run(const Problem &p, int64_t first, int64_t count, int64_t end)
+{
+    return first >= end ? 0 : elements_of_chunks(p, first, end - first < count ? end - first : count);
+}
+
+} // namespace rdx
+#endif

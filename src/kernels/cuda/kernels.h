@@ -1,0 +1,29 @@
+/* The kernels as tables: one for each strategy and family (kernels.def), stamped by stamp.inc, searched by bind. */
+#ifndef RDX_KERNELS_CUDA_KERNELS_H
+#define RDX_KERNELS_CUDA_KERNELS_H
+
+#include "problem.h"
+
+typedef struct RdxCudaKernel {
+    uint8_t algebra, work, unit, size; /* size: bytes of an input element */
+    uint8_t elements;                  /* of a vector */
+    uint8_t words;                     /* of a node */
+    const void *code;                  /* NULL ends a table */
+} RdxCudaKernel;
+
+/* X(family) */
+#define RDX_CUDA_FAMILIES(X) X(F32) X(EXP) X(F64) X(EXP64) X(C128) X(I32) X(I64)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define X(family)                                                                                                      \
+    extern const RdxCudaKernel rdx_cuda_general_##family[], rdx_cuda_thread_##family[], rdx_cuda_warp_##family[],      \
+        rdx_cuda_block_x_##family[], rdx_cuda_block_y_##family[], rdx_cuda_global_##family[];
+RDX_CUDA_FAMILIES(X)
+#undef X
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+/* A warp joins nodes by shuffles: the lanes of a chunk by halving, runs of neighbours by adjacent pairs, and chunk after chunk on a
+   stack that lies across its threads. All 32 threads take part in every call and all of them get the result. */
+#ifndef RDX_KERNELS_CUDA_WARP_CUH
+#define RDX_KERNELS_CUDA_WARP_CUH
+
+#include "thread.cuh"
+
+namespace rdx
+{
+
+static constexpr unsigned whole_warp = 0xffffffffu;
+
+RDX_DEVICE int thread_of_warp()
+{
+    return (int)(threadIdx.x & 31);
+}
+
+template <class A> RDX_DEVICE typename A::Node shuffle_xor(const typename A::Node &node, int mask)
+{
+    uint32_t words[A::words];
+    A::pack(node, words);
+#pragma unroll
+    for (int k = 0; k < A::words; k++)
+        words[k] = __shfl_xor_sync(whole_warp, words[k], mask);
+    typename A::Node other;
+    A::unpack(other, words);
+    return other;
+}
+
+template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &node, int from)
+{
+    uint32_t words[A::words];
+    A::pack(node, words);
+#pragma unroll
+    for (int k = 0; k < A::words; k++)
+        words[k] = __shfl_sync(whole_warp, words[k], from);
+    typename A::Node other;
+    A::unpack(other, words);
+    return other;
+}
+
+/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h); n elements in the chunk. Joins commute to the bit
+   where counts play no part, so only counted ones and ragged chunks mind which side is which. */
+template <class A>
+RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
+                                        int n, int h, int r)
+{
+    typename A::Node joined;
+    if constexpr (A::counted) {
+        int step = 32 - __clz(h); /* log2 of 2h */
+        joined = join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other, elements_of_lane(n, r, step),
+                              elements_of_lane(n, r + h, step));
+    } else {
+        joined = join_full<A>(mine, other, 0, 0);
+    }
+    return r + h < n ? joined : mine_is_upper ? other : mine;
+}
+
+/* The chunk's node from its L = 32 E lanes, lane t * E + e in node[e] of thread t. While a thread holds several, each step sends
+   half of them and keeps the other half: E - 1 + 5 exchanges in all. */
+template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    int t = thread_of_warp(), base = 0;
+#pragma unroll
+    for (int held = E; held > 1; held /= 2) {
+        int bit = 16 * held / E, half = held / 2;
+        bool upper = t & bit;
+        base += upper ? half : 0;
+#pragma unroll
+        for (int i = 0; i < half; i++) {
+            typename A::Node keep = upper ? node[i + half] : node[i], send = upper ? node[i] : node[i + half];
+            node[i] =
+                join_halves<A>(keep, shuffle_xor<A>(send, bit), upper, n, bit * E, (t & (bit - 1)) * E + base + i);
+        }
+    }
+    /* Now T(32, .) with one node each: the rest of the threads' bits, then those of e, which the steps above moved to threads. */
+#pragma unroll 1
+    for (int h = 16; h >= 1; h /= 2) {
+        int bit = h >= E ? h / E : 32 / E * h;
+        int r = h >= E ? (t & (bit - 1)) * E + base : base & (h - 1);
+        node[0] = join_halves<A>(node[0], shuffle_xor<A>(node[0], bit), t & bit, n, h, r);
+    }
+    return node[0];
+}
+
+/* Neighbouring nodes, one a thread, joined by adjacent pairs; elements(first, count): how many elements `count` neighbours have. */
+template <class A, class Elements>
+RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbours, Elements elements)
+{
+    int t = thread_of_warp();
+#pragma unroll 1
+    for (int bit = 1; bit < neighbours; bit *= 2) {
+        typename A::Node other = shuffle_xor<A>(node, bit);
+        bool upper = t & bit;
+        int first = t & ~(2 * bit - 1);
+        node =
+            join_nodes<A>(upper ? other : node, upper ? node : other, elements(first, bit), elements(first + bit, bit));
+    }
+    return node;
+}
+
+/* Finished runs of 1, 2, 4, ... chunks: the run of 2^k lies with thread k. */
+template <class A> struct WarpStack {
+    typename A::Node held;
+    int64_t count = 0; /* chunks pushed */
+
+    template <class Elements> __device__ __forceinline__ void push(typename A::Node node, Elements elements)
+    {
+        int level = 0;
+#pragma unroll 1
+        for (; count >> level & 1; level++) {
+            int64_t run = (int64_t)1 << level, end = count + 1;
+            node = join_full<A>(shuffle<A>(held, level), node, elements(end - 2 * run, run), elements(end - run, run));
+        }
+        if (thread_of_warp() == level)
+            held = node;
+        count++;
+    }
+
+    /* The ragged right edge moves up. */
+    template <class Elements> __device__ __forceinline__ typename A::Node finish(Elements elements) const
+    {
+        int level = __ffsll(count) - 1;
+        typename A::Node node = shuffle<A>(held, level);
+        int64_t first = count - ((int64_t)1 << level);
+#pragma unroll 1
+        while (first > 0) {
+            level = __ffsll(first) - 1;
+            int64_t run = (int64_t)1 << level;
+            node =
+                join_full<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
+            first -= run;
+        }
+        return node;
+    }
+};
+
+} // namespace rdx
+#endif

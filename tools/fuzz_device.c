@@ -1,0 +1,138 @@
+/* Mirrors of a task's buffers on a device; see fuzz_device.h. */
+#include "fuzz_device.h"
+
+#include "../src/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 256, CANARY = 0xc3 };
+
+static const RdxPluginTable *plugin;
+
+void rdx_mirror_close(RdxMirror *mirror)
+{
+    for (int which = 0; plugin && which < RDX_CASE_TENSORS; which++) {
+        if (mirror->memory[which] && plugin->memory_give(mirror->memory[which], mirror->id) != RDX_OK)
+            fprintf(stderr, "%s\n", rdx_last_error());
+        mirror->memory[which] = NULL;
+    }
+}
+
+static size_t bytes_of(const RdxTask *task, int which)
+{
+    return (size_t)(task->buffer[which].usable_end - task->buffer[which].usable);
+}
+
+RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
+{
+    memset(mirror, 0, sizeof *mirror);
+    mirror->id = id;
+    mirror->problem = task->problem;
+    RdxStatus status = rdx_plugin(&plugin);
+    for (int which = 0; status == RDX_OK && which < task->tensors; which++) {
+        const struct RdxCaseBuffer *buffer = &task->buffer[which];
+        RdxTensor *tensor = &mirror->tensor[which];
+        void *memory = NULL;
+        status = plugin->memory_take(&memory, bytes_of(task, which) + 2 * PAGE, id);
+        if (status != RDX_OK)
+            break;
+        mirror->memory[which] = memory;
+        mirror->place[which] = mirror->memory[which] + (uintptr_t)buffer->usable % PAGE;
+        *tensor = task->tensor[which];
+        tensor->device = (RdxDevice){2, id};
+        tensor->data =
+            (void *)((uintptr_t)mirror->place[which] + ((uintptr_t)tensor->data - (uintptr_t)buffer->usable));
+        if (which == RDX_CASE_IN)
+            status = plugin->copy(mirror->place[which], buffer->usable, bytes_of(task, which), id);
+    }
+    mirror->problem.in = &mirror->tensor[RDX_CASE_IN];
+    mirror->problem.out = &mirror->tensor[RDX_CASE_OUT];
+    mirror->problem.out2 = task->problem.out2 ? &mirror->tensor[RDX_CASE_OUT2] : NULL;
+    if (status != RDX_OK)
+        rdx_mirror_close(mirror);
+    return status;
+}
+
+static RdxStatus send(RdxMirror *mirror, RdxTask *task)
+{
+    RdxStatus status = RDX_OK;
+    for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
+        status = plugin->copy(mirror->place[which], task->buffer[which].usable, bytes_of(task, which), mirror->id);
+    return status;
+}
+
+static RdxStatus fetch(RdxMirror *mirror, RdxTask *task)
+{
+    RdxStatus status = plugin->wait(NULL, mirror->id);
+    for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
+        status = plugin->copy(task->buffer[which].usable, mirror->place[which], bytes_of(task, which), mirror->id);
+    return status;
+}
+
+static bool workspace_intact(const unsigned char *room, size_t bytes, char *sentence, size_t size)
+{
+    size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
+    for (size_t i = 0; i < PAGE; i++)
+        if (room[i] != CANARY || room[PAGE + bytes + i] != CANARY) {
+            snprintf(sentence, size, "bytes beside the workspace were written");
+            return false;
+        }
+    for (size_t i = 0; i < head; i++)
+        if (room[PAGE + i] != 0) {
+            snprintf(sentence, size, "counter %zu of the workspace is not zero again", i / 4);
+            return false;
+        }
+    return true;
+}
+
+static RdxStatus execute_between_canaries(RdxMirror *mirror, RdxTask *task, const RdxPlan *plan, unsigned char *room,
+                                          unsigned char *memory, char *sentence, size_t size)
+{
+    const RdxProblem *p = &mirror->problem;
+    size_t bytes = rdx_plan_workspace(plan), all = bytes + 2 * PAGE;
+    memset(room, CANARY, all);
+    RdxStatus status = plugin->copy(memory, room, all, mirror->id);
+    if (status == RDX_OK && bytes)
+        status = rdx_workspace_init(plan, memory + PAGE, NULL);
+    if (status == RDX_OK)
+        status = send(mirror, task);
+    if (status == RDX_OK)
+        status =
+            rdx_execute(plan, p->in->data, p->out->data, p->out2 ? p->out2->data : NULL, memory + PAGE, bytes, NULL);
+    if (status == RDX_OK)
+        status = fetch(mirror, task);
+    if (status == RDX_OK)
+        status = plugin->copy(room, memory, all, mirror->id);
+    if (status != RDX_OK)
+        snprintf(sentence, size, "%s", rdx_last_error());
+    else if (!workspace_intact(room, bytes, sentence, size))
+        status = RDX_ERR_INTERNAL;
+    return status;
+}
+
+RdxStatus rdx_mirror_execute(RdxMirror *mirror, RdxTask *task, const RdxPlan *plan, char *sentence, size_t size)
+{
+    size_t all = rdx_plan_workspace(plan) + 2 * PAGE;
+    unsigned char *room = malloc(all);
+    void *memory = NULL;
+    RdxStatus status = room ? plugin->memory_take(&memory, all, mirror->id) : RDX_ERR_MEMORY;
+    if (status == RDX_OK) {
+        status = execute_between_canaries(mirror, task, plan, room, memory, sentence, size);
+        if (plugin->memory_give(memory, mirror->id) != RDX_OK && status == RDX_OK)
+            status = RDX_ERR_CUDA;
+    } else {
+        snprintf(sentence, size, "%s", room ? rdx_last_error() : "no memory");
+    }
+    free(room);
+    return status;
+}
+
+RdxStatus rdx_mirror_reduce(RdxMirror *mirror, RdxTask *task)
+{
+    RdxStatus status = send(mirror, task);
+    if (status == RDX_OK)
+        status = rdx_reduce(&mirror->problem, NULL);
+    return status == RDX_OK ? fetch(mirror, task) : status;
+}
