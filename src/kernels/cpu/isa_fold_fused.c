@@ -17,8 +17,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A sum
 #define A_UPPER SUM
@@ -28,8 +26,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A sumsq
 #define A_UPPER SUMSQ
@@ -39,8 +35,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A sumsq
 #define A_UPPER SUMSQ
@@ -50,8 +44,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A var
 #define A_UPPER VAR
@@ -61,8 +53,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A var
 #define A_UPPER VAR
@@ -72,8 +62,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_f16(x)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -83,8 +71,6 @@
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, false, TURN, NAN_KEY)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -94,8 +80,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), false, TURN, NAN_KEY)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -105,8 +89,6 @@
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), false, TURN, NAN_KEY)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -116,8 +98,6 @@
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, false, TURN, NAN_KEY)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
@@ -128,8 +108,6 @@
 #define ELEMENT(x) rdx_key_f32(x, true, TURN, NAN_KEY)
 #define INDEXED 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
@@ -140,8 +118,6 @@
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), true, TURN, NAN_KEY)
 #define INDEXED 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
@@ -152,8 +128,6 @@
 #define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), true, TURN, NAN_KEY)
 #define INDEXED 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A argmax
 #define A_UPPER ARGMAX
@@ -164,8 +138,6 @@
 #define ELEMENT(x) rdx_key_f64(x, true, TURN, NAN_KEY)
 #define INDEXED 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A isum
 #define A_UPPER ISUM
@@ -176,8 +148,6 @@
 #define ELEMENT(x) (((x != 0) & !((x != x) & (NAN_KEY != 0))) ^ TURN)
 #define WIDENS 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -187,8 +157,6 @@
 #define SOURCE int8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A max
 #define A_UPPER MAX
@@ -198,8 +166,6 @@
 #define SOURCE uint8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 #define A isum
 #define A_UPPER ISUM
@@ -210,8 +176,6 @@
 #define ELEMENT(x) ((x != 0) ^ TURN)
 #define WIDENS 1
 #include "fold.inc"
-#undef T
-#undef RDX_SUFFIX
 
 const RdxFused RDX_LEVEL(fused)[] = {
     {RDX_TYPE_BF16, RDX_ALGEBRA_SUM, RDX_WORK_F32, RDX_MAP_NONE, sum_fold_f32_of_bf16, sum_rows_f32_of_bf16},
