@@ -2,7 +2,7 @@
    off a run of the bench on one machine (Zen 5, two cores): see the comment beside it. */
 #include "cpu.h"
 
-int64_t rdx_cpu_thread_bytes = 131072;
+int64_t rdx_cpu_thread_bytes = 1 << 20;
 
 int64_t rdx_cpu_inner_extent(const RdxSpace *space)
 {
