@@ -76,6 +76,31 @@ static const char *const lines[] = {
     "mean:f32:300x3000/1:alpha=0.5:beta=2",
     "sum:f64:300x3000/1:out=f32",
     "sum:f32:300x3000/0:out=f64",
+    /* runs of chunks, whole and ragged, forwards and backwards */
+    "argmax:bf16:150000",
+    "argmin:f32:80000@-1+79999",
+    "max:f64:40001:out2=i64",
+    "sum:i8:300000",
+    "var:f32:3x50000/1",
+    "minmax:f32:50000",
+    "sum:c64:30000",
+    "prod:c128:9000",
+    "logsumexp:bf16:90000",
+    "mean:f16:2x70000/1:nan=omit",
+    "std:f8e4m3:100000",
+    "count_nonzero:f32:60000",
+    "all:bool:100000",
+    /* strips of several lanes; words; exact rows; lines of several runs */
+    "sum:f32:64x1024x16/1",
+    "sum:bf16:3x1024x100/1",
+    "var:f32:2x2048x37/1",
+    "sum:f16:4x2048x64/1",
+    "sum:u8:1000x64/1",
+    "sum:i16:999x8/1",
+    "max:i8:300x4096/0",
+    "var:f64:100x128/1",
+    "argmax:f32:7x40x128/0,2",
+    "sum:f16:5x512x64/0,2",
 };
 
 START_TEST(every_way)
