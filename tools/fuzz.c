@@ -137,6 +137,17 @@ static bool same_bytes(Trial *trial)
     return true;
 }
 
+/* The end of a run: keeps what the plan says of itself if it was not right. */
+static bool put_away(Trial *trial, RdxPlan *plan, bool right)
+{
+    if (!right && rdx_plan_explain(plan, RDX_TEXT, trial->failure->plan, sizeof trial->failure->plan, NULL) != RDX_OK)
+        snprintf(trial->failure->plan, sizeof trial->failure->plan, "(%s)", rdx_last_error());
+    rdx_plan_destroy(plan);
+    if (trial->counts)
+        trial->counts->runs++;
+    return right;
+}
+
 /* One plan, made as the wish says, and one execution of it. */
 static bool run_plan(Trial *trial, int index, int threads)
 {
@@ -158,12 +169,7 @@ static bool run_plan(Trial *trial, int index, int threads)
         trial->options->plant(task, trial->wish.strategy[index]);
     if (right && index != RDX_CHOOSE_REFERENCE)
         right = same_bytes(trial);
-    if (!right && rdx_plan_explain(plan, RDX_TEXT, trial->failure->plan, sizeof trial->failure->plan, NULL) != RDX_OK)
-        snprintf(trial->failure->plan, sizeof trial->failure->plan, "(%s)", rdx_last_error());
-    rdx_plan_destroy(plan);
-    if (trial->counts)
-        trial->counts->runs++;
-    return right;
+    return put_away(trial, plan, right);
 }
 
 static bool run_reference(Trial *trial)
@@ -243,12 +249,7 @@ static bool run_on_device(Trial *trial, RdxMirror *mirror, int index)
         return fail(trial, "rdx_plan_create: %s: %s", rdx_status_name(status), rdx_last_error());
     status = rdx_mirror_execute(mirror, &trial->task, plan, sentence, sizeof sentence);
     bool right = status == RDX_OK ? same_bytes(trial) : fail(trial, "%s: %s", rdx_status_name(status), sentence);
-    if (!right && rdx_plan_explain(plan, RDX_TEXT, trial->failure->plan, sizeof trial->failure->plan, NULL) != RDX_OK)
-        snprintf(trial->failure->plan, sizeof trial->failure->plan, "(%s)", rdx_last_error());
-    rdx_plan_destroy(plan);
-    if (trial->counts)
-        trial->counts->runs++;
-    return right;
+    return put_away(trial, plan, right);
 }
 
 /* The planner's choice, every strategy of the device that applies, and rdx_reduce. */
