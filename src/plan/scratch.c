@@ -52,8 +52,7 @@ void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScra
     scratch->nodes = take(&scratch->bytes, rdx_scratch_strip_bytes(recipe, needs->nodes));
 }
 
-/* Any order gives the same bits, and rows may be taken as they come. */
-static bool any_order(const RdxSpace *space, const RdxRecipe *recipe)
+bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe)
 {
     return recipe->exact && !recipe->indexed && space->reduce_rank == 1;
 }
@@ -61,15 +60,17 @@ static bool any_order(const RdxSpace *space, const RdxRecipe *recipe)
 int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs)
 {
     int64_t row_bytes = outputs * space->in_size, lanes = recipe->lanes;
-    if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes || recipe->indexed || any_order(space, recipe) ||
-        space->reduce_count % lanes != 0)
+    if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes || recipe->indexed ||
+        rdx_strip_any_order(space, recipe) || space->reduce_count % lanes != 0)
         return 1;
     return rdx_pow2_floor(rdx_max(rdx_min(RDX_STRIP_BYTES / row_bytes, lanes), 1));
 }
 
 int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe)
 {
-    return any_order(space, recipe) ? 1 : rdx_scratch_levels(rdx_min(rdx_max(space->reduce_count, 1), recipe->lanes));
+    return rdx_strip_any_order(space, recipe)
+               ? 1
+               : rdx_scratch_levels(rdx_min(rdx_max(space->reduce_count, 1), recipe->lanes));
 }
 
 void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)

@@ -12,6 +12,9 @@ enum {
     RDX_ROWS_BYTES = 4096, /* of short rows that are halved side by side: while they are joined no load is in flight */
 };
 
+/* Whether any order of a strip's rows gives the same bits, so that they are taken as they come. */
+bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe);
+
 /* How many rows of a strip are taken as one wide row, a power of two: rows that touch each other, up to what a strip reads at once.
    Narrower ones read at two thirds of the speed. */
 int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs);

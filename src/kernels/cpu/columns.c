@@ -116,8 +116,7 @@ static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip n
     RdxWorker *worker = tree->worker;
     Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1};
     const RdxSpace *space = worker->space;
-    if (worker->recipe->exact && !worker->recipe->indexed && space->reduce_rank == 1 &&
-        strip.block->in_step == space->in_size) {
+    if (rdx_strip_any_order(space, worker->recipe) && strip.block->in_step == space->in_size) {
         fold_exact(worker, &strip, level, nodes);
         return;
     }
