@@ -181,14 +181,20 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 CUDA_ARCHS ?= sm_90
 PLUGIN := $(BUILD)/libredax_cuda.so
+# CUDA_TABLES=small: few ops and dtypes, for working on the kernels; see kernels.def.
+ifeq ($(CUDA_TABLES),small)
+CUDA_FAMILIES := SMALL
+CUDA_DEFINES := -DRDX_CUDA_SMALL_TABLES
+else
 CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
+endif
 cuda_dir := src/kernels/cuda
 cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
 cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,device measure memory)
 cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
-NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc -Xfatbin -compress-all -MMD -MP \
+NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc $(CUDA_DEFINES) -Xfatbin -compress-all -MMD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
 $(cuda_host): $(OBJ)/%.o: %.cu
@@ -207,8 +213,10 @@ $(PLUGIN): $(cuda_obj) src/kernels/cuda/plugin.map
 
 ifneq ($(NVCC),)
 cuda: $(PLUGIN) ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs
+cuda-debug: ## build the plugin of few ops and dtypes as build-cuda-debug, for work on the kernels
+	$(again) cuda BUILD=build-cuda-debug CUDA_TABLES=small
 else
-cuda:
+cuda cuda-debug:
 	@echo "no nvcc here: redax is built for the CPU only (NVCC=path names one)" >&2; false
 endif
 
@@ -311,6 +319,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

@@ -115,18 +115,22 @@ typedef struct Code {
 
 static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
 
+#define COUNT(family) +1
+enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
 #define TABLES(strategy)                                                                                               \
-    {                                                                                                                  \
-        rdx_cuda_##strategy##_F32, rdx_cuda_##strategy##_EXP, rdx_cuda_##strategy##_F64, rdx_cuda_##strategy##_EXP64,  \
-            rdx_cuda_##strategy##_C128, rdx_cuda_##strategy##_I32, rdx_cuda_##strategy##_I64                           \
-    }
-enum { FAMILIES = 7 };
-static const RdxCudaKernel *const general_tables[FAMILIES] = TABLES(general);
-static const RdxCudaKernel *const thread_tables[FAMILIES] = TABLES(thread);
-static const RdxCudaKernel *const warp_tables[FAMILIES] = TABLES(warp);
-static const RdxCudaKernel *const block_x_tables[FAMILIES] = TABLES(block_x);
-static const RdxCudaKernel *const block_y_tables[FAMILIES] = TABLES(block_y);
-static const RdxCudaKernel *const global_tables[FAMILIES] = TABLES(global);
+    static const RdxCudaKernel *const strategy##_tables[] = {RDX_CUDA_FAMILIES(strategy##_TABLE)};
+#define general_TABLE(family) rdx_cuda_general_##family,
+#define thread_TABLE(family) rdx_cuda_thread_##family,
+#define warp_TABLE(family) rdx_cuda_warp_##family,
+#define block_x_TABLE(family) rdx_cuda_block_x_##family,
+#define block_y_TABLE(family) rdx_cuda_block_y_##family,
+#define global_TABLE(family) rdx_cuda_global_##family,
+TABLES(general)
+TABLES(thread)
+TABLES(warp)
+TABLES(block_x)
+TABLES(block_y)
+TABLES(global)
 
 /* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
 static int work_of(const RdxSpace *space, const RdxRecipe *recipe)
@@ -149,6 +153,10 @@ static const RdxCudaKernel *find(const RdxCudaKernel *const *tables, const RdxSp
 
 static RdxStatus missing(const RdxRecipe *recipe)
 {
+#ifdef RDX_CUDA_SMALL_TABLES
+    return host->error(RDX_ERR_UNSUPPORTED, "this debug build of the CUDA plugin has no kernel for algebra %d, dtype %d",
+                       recipe->algebra, recipe->in);
+#endif
     return host->error(RDX_ERR_INTERNAL, "the CUDA plugin has no kernel for algebra %d, work %d, unit %d, dtype %d",
                        recipe->algebra, recipe->work, recipe->unit, recipe->in);
 }

@@ -12,7 +12,11 @@ typedef struct RdxCudaKernel {
 } RdxCudaKernel;
 
 /* X(family) */
+#ifdef RDX_CUDA_SMALL_TABLES
+#define RDX_CUDA_FAMILIES(X) X(SMALL)
+#else
 #define RDX_CUDA_FAMILIES(X) X(F32) X(EXP) X(F64) X(EXP64) X(C128) X(I32) X(I64)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
