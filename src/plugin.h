@@ -5,7 +5,10 @@
 
 #include "kernels/kernel.h"
 
-enum { RDX_PLUGIN_VERSION = 1 };
+enum {
+    RDX_PLUGIN_VERSION = 2,
+    RDX_PLUGIN_READS = 3 /* plain read kernels */
+};
 
 typedef struct RdxHostTable {
     int32_t version; /* RDX_PLUGIN_VERSION */
@@ -16,6 +19,11 @@ typedef struct RdxHostTable {
     void *(*alloc)(size_t bytes, size_t align);
     void (*release)(void *memory);
 } RdxHostTable;
+
+typedef struct RdxCudaBuild {
+    int driver, runtime; /* 1000 * major + 10 * minor; driver: the newest run-time that it takes, 0 without a driver */
+    char architectures[96]; /* built in: "sm_80 sm_90"; "" where nvcc did not build the plugin */
+} RdxCudaBuild;
 
 typedef struct RdxPluginTable {
     int32_t version;
@@ -36,11 +44,24 @@ typedef struct RdxPluginTable {
     RdxStatus (*copy)(void *to, const void *from, size_t bytes, int id);
     RdxStatus (*wait)(RdxStream stream, int id);
     /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
-       read: a plain read of `bytes` at `from`, 16 bytes a load, nothing kept: the ceiling. */
+       read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load, nothing kept: the best is the
+       ceiling. */
     RdxStatus (*record)(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
     RdxStatus (*replay)(void *recording, double *us);
     void (*forget)(void *recording);
-    RdxStatus (*read)(const void *from, size_t bytes, RdxStream stream, int id);
+    RdxStatus (*read)(int kernel, const void *from, size_t bytes, RdxStream stream, int id);
+    /* Queues `times` launches of a kernel without arguments that does nothing: what a launch costs the host. */
+    RdxStatus (*launch_nothing)(int times, RdxStream stream, int id);
+    /* For work that overlaps: streams that wait for no other, pinned host memory, and copies between it and the device that
+       are only queued. */
+    RdxStatus (*stream_take)(RdxStream *stream, int id);
+    RdxStatus (*stream_give)(RdxStream stream, int id);
+    RdxStatus (*pinned_take)(void **memory, size_t bytes, int id);
+    RdxStatus (*pinned_give)(void *memory, int id);
+    RdxStatus (*copy_queued)(void *to, const void *from, size_t bytes, RdxStream stream, int id);
+    /* Bytes of the device's memory. */
+    RdxStatus (*memory_room)(size_t *free_bytes, size_t *total_bytes, int id);
+    RdxStatus (*build)(RdxCudaBuild *build);
 } RdxPluginTable;
 
 /* The one symbol that a plugin exports. NULL if it cannot work with this host. */

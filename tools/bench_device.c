@@ -99,7 +99,7 @@ static RdxStatus read_calls(void *context, RdxStream stream)
 {
     const Device *d = context;
     for (int i = 0; i < d->calls; i++)
-        RDX_TRY(d->plugin->read(d->memory[RDX_CASE_IN] + i % d->copies * d->pitch[RDX_CASE_IN],
+        RDX_TRY(d->plugin->read(0, d->memory[RDX_CASE_IN] + i % d->copies * d->pitch[RDX_CASE_IN],
                                 (size_t)d->bytes[RDX_CASE_IN] / 16 * 16, stream, d->id));
     return RDX_OK;
 }

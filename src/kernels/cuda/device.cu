@@ -318,6 +318,14 @@ extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda
         rdx_cuda_replay,
         rdx_cuda_forget,
         rdx_cuda_read,
+        rdx_cuda_launch_nothing,
+        rdx_cuda_stream_take,
+        rdx_cuda_stream_give,
+        rdx_cuda_pinned_take,
+        rdx_cuda_pinned_give,
+        rdx_cuda_copy_queued,
+        rdx_cuda_memory_room,
+        rdx_cuda_build,
     };
     if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
         return NULL;

@@ -35,6 +35,18 @@ RdxStatus rdx_cuda_wait(RdxStream stream, int id);
 RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
 RdxStatus rdx_cuda_replay(void *recording, double *us);
 void rdx_cuda_forget(void *recording);
-RdxStatus rdx_cuda_read(const void *from, size_t bytes, RdxStream stream, int id);
+
+/* reads.cu; see RdxPluginTable. */
+RdxStatus rdx_cuda_read(int kernel, const void *from, size_t bytes, RdxStream stream, int id);
+RdxStatus rdx_cuda_launch_nothing(int times, RdxStream stream, int id);
+
+/* transfer.cu; see RdxPluginTable. */
+RdxStatus rdx_cuda_stream_take(RdxStream *stream, int id);
+RdxStatus rdx_cuda_stream_give(RdxStream stream, int id);
+RdxStatus rdx_cuda_pinned_take(void **memory, size_t bytes, int id);
+RdxStatus rdx_cuda_pinned_give(void *memory, int id);
+RdxStatus rdx_cuda_copy_queued(void *to, const void *from, size_t bytes, RdxStream stream, int id);
+RdxStatus rdx_cuda_memory_room(size_t *free_bytes, size_t *total_bytes, int id);
+RdxStatus rdx_cuda_build(RdxCudaBuild *build);
 
 #endif

@@ -1,4 +1,4 @@
-/* Timing: launches captured as a graph and replayed between two events, and the plain read that is the ceiling. */
+/* Timing: launches captured as a graph and replayed between two events. */
 #include "device.h"
 
 typedef struct Recording {
@@ -86,38 +86,4 @@ void rdx_cuda_forget(void *recording)
     if (status == RDX_OK)
         (void)!rdx_cuda_leave(&visit, RDX_OK);
     rdx_cuda_host->release(r);
-}
-
-/* Each block reads 64 KiB, 16 loads of 16 bytes a thread in flight; the sum is kept alive by a store that never happens. */
-enum { READ_THREADS = 256, READ_LOADS = 16, READ_BLOCK = READ_THREADS * READ_LOADS };
-
-__global__ void __launch_bounds__(READ_THREADS) read_kernel(const uint4 *from, size_t vectors)
-{
-    size_t first = (size_t)blockIdx.x * READ_BLOCK + threadIdx.x;
-    uint4 got[READ_LOADS];
-    unsigned sum = 0;
-#pragma unroll
-    for (int i = 0; i < READ_LOADS; i++) {
-        size_t at = first + (size_t)i * READ_THREADS;
-        got[i] = at < vectors ? __ldg(from + at) : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < READ_LOADS; i++)
-        sum += got[i].x ^ got[i].y ^ got[i].z ^ got[i].w;
-    if (sum == 0x9e3779b9u && vectors == 0)
-        *(unsigned *)from = sum;
-}
-
-RdxStatus rdx_cuda_read(const void *from, size_t bytes, RdxStream stream, int id)
-{
-    RdxCudaVisit visit;
-    size_t vectors = bytes / 16, blocks = (vectors + READ_BLOCK - 1) / READ_BLOCK;
-    const uint4 *at = (const uint4 *)from;
-    void *arguments[] = {&at, &vectors};
-    if (blocks == 0)
-        return RDX_OK;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    cudaError_t error = cudaLaunchKernel((const void *)&read_kernel, dim3((unsigned)blocks), dim3(READ_THREADS),
-                                         arguments, 0, (cudaStream_t)stream);
-    return rdx_cuda_leave(&visit, rdx_cuda_status(error, "launching a read"));
 }
