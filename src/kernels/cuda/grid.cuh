@@ -145,7 +145,7 @@ static __device__ __noinline__ void join_parts(const Problem &p, int64_t group, 
    wraps to 0 with the last part, so it is ready for the next launch. */
 template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, uint32_t *shared)
 {
-    __shared__ bool is_last;
+    RDX_SHARED(bool, is_last);
     if (p.shape.finishing != RDX_CUDA_LAST_BLOCK)
         return;
     __threadfence();

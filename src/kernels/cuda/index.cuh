@@ -2,9 +2,8 @@
 #ifndef RDX_KERNELS_CUDA_INDEX_CUH
 #define RDX_KERNELS_CUDA_INDEX_CUH
 
+#include "platform.cuh"
 #include "problem.h"
-
-#define RDX_DEVICE static __device__ __forceinline__
 
 namespace rdx
 {

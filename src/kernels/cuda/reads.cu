@@ -2,15 +2,16 @@
    a block takes: 64 KiB with 16 loads of 16 bytes a thread in flight is best from 256 MB on, 16 KiB fills the multiprocessors
    more evenly below, and a grid that stays and walks has no blocks to start. Sums are kept alive by a store that never happens. */
 #include "device.h"
+#include "platform.cuh"
 
 enum { READ_THREADS = 256, WALKING_BLOCKS = 8, WALKING_LOADS = 8 };
 
-__device__ __forceinline__ unsigned mix(uint4 got)
+RDX_DEVICE unsigned mix(uint4 got)
 {
     return got.x ^ got.y ^ got.z ^ got.w;
 }
 
-__device__ __forceinline__ void keep_alive(const uint4 *from, size_t vectors, unsigned sum)
+RDX_DEVICE void keep_alive(const uint4 *from, size_t vectors, unsigned sum)
 {
     if (sum == 0x9e3779b9u && vectors == 0)
         *(unsigned *)from = sum;
@@ -57,8 +58,8 @@ __global__ void nothing(void)
 
 static cudaError_t launch_read(int kernel, const void *from, size_t vectors, cudaStream_t stream, int id)
 {
-    static const void *const kernels[RDX_PLUGIN_READS] = {(const void *)&read_once<16>, (const void *)&read_once<4>,
-                                                          (const void *)&read_walking};
+    static const void *const kernels[RDX_PLUGIN_READS] = {RDX_CODE(read_once<16>), RDX_CODE(read_once<4>),
+                                                          RDX_CODE(read_walking)};
     static const int loads[RDX_PLUGIN_READS] = {16, 4, WALKING_LOADS};
     size_t tile = (size_t)loads[kernel] * READ_THREADS, blocks = (vectors + tile - 1) / tile;
     void *arguments[] = {&from, &vectors};
@@ -89,6 +90,6 @@ RdxStatus rdx_cuda_launch_nothing(int times, RdxStream stream, int id)
     RDX_TRY(rdx_cuda_enter(&visit, id));
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < times && error == cudaSuccess; i++)
-        error = cudaLaunchKernel((const void *)&nothing, dim3(1), dim3(32), NULL, 0, (cudaStream_t)stream);
+        error = cudaLaunchKernel(RDX_CODE(nothing), dim3(1), dim3(32), NULL, 0, (cudaStream_t)stream);
     return rdx_cuda_leave(&visit, rdx_cuda_status(error, "launching nothing"));
 }

@@ -9,7 +9,7 @@ namespace rdx
 template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    extern __shared__ uint32_t shared[];
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int warp = (int)threadIdx.x / 32, member = warp % s.team, mate = warp / s.team;
     int64_t chunks = s.chunks, run = s.warp_chunks;

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
-    extern __shared__ uint32_t shared[];
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int t = (int)threadIdx.x, w = s.rows ? t / s.height : t % s.width, g = s.rows ? t % s.height : t / s.width;
     int columns = s.width * E;

@@ -118,12 +118,6 @@ template <int TYPE> struct Input;
             return EXPRESSION;                                                                                         \
         }                                                                                                              \
     };
-RDX_DEVICE float half_bits(uint64_t bits)
-{
-    float x;
-    asm("{ cvt.f32.f16 %0, %1; }" : "=f"(x) : "h"((unsigned short)bits));
-    return x;
-}
 RDX_INPUT(BOOL, 1, 'i', int32_t, bits != 0)
 RDX_INPUT(I8, 1, 'i', int32_t, (int8_t)bits)
 RDX_INPUT(I16, 2, 'i', int32_t, (int16_t)bits)
@@ -133,7 +127,7 @@ RDX_INPUT(U8, 1, 'i', int32_t, (int32_t)bits)
 RDX_INPUT(U16, 2, 'i', int32_t, (int32_t)bits)
 RDX_INPUT(U32, 4, 'i', uint32_t, (uint32_t)bits)
 RDX_INPUT(U64, 8, 'i', uint64_t, bits)
-RDX_INPUT(F16, 2, 'f', float, half_bits(bits))
+RDX_INPUT(F16, 2, 'f', float, widen_half(bits))
 RDX_INPUT(BF16, 2, 'f', float, rdx_load_bf16((uint16_t)bits))
 RDX_INPUT(F32, 4, 'f', float, __uint_as_float((unsigned)bits))
 RDX_INPUT(F64, 8, 'f', double, __longlong_as_double((long long)bits))

@@ -1,0 +1,55 @@
+/* What the kernels ask of the machine beyond C++ and CUDA's plain built-ins, each behind a small function or macro: PTX, shared
+   memory, the addresses of kernels. The other sources hold no asm, no __shared__ and no &kernel, so that they compile
+   without nvcc too: such a build defines RDX_CUDA_TWINS and brings its own twins, under the same names, before this file is read
+   (tests/emu/device.h).
+
+     RDX_SHARED(Type, name)                one object in a block's shared memory; unset
+     RDX_SHARED_ARRAY(Type, name, count)   so many of them
+     RDX_DYNAMIC_SHARED(Type, name)        what the launch gave, as an array
+     RDX_CODE(kernel)                      what cudaLaunchKernel and tables of kernels take for it */
+#ifndef RDX_KERNELS_CUDA_PLATFORM_CUH
+#define RDX_KERNELS_CUDA_PLATFORM_CUH
+
+#include <stdint.h>
+
+#define RDX_DEVICE static __device__ __forceinline__
+
+#ifndef RDX_CUDA_TWINS
+#define RDX_SHARED(Type, name) __shared__ Type name
+#define RDX_SHARED_ARRAY(Type, name, count) __shared__ Type name[count]
+#define RDX_DYNAMIC_SHARED(Type, name) extern __shared__ Type name[]
+#define RDX_CODE(...) ((const void *)&__VA_ARGS__)
+
+namespace rdx
+{
+
+RDX_DEVICE float widen_half(uint64_t bits)
+{
+    float x;
+    asm("{ cvt.f32.f16 %0, %1; }" : "=f"(x) : "h"((unsigned short)bits));
+    return x;
+}
+
+/* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that
+   covers it; 16 bytes, aligned on both sides. commit closes a group; wait<N> returns when all but the last N groups of this
+   thread have landed, for this thread alone: others see them after a barrier. */
+RDX_DEVICE void copy_async(void *shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global)
+                 : "memory");
+}
+
+RDX_DEVICE void commit_copies()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int N> RDX_DEVICE void wait_copies()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+
+} // namespace rdx
+#endif
+#endif
