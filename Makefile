@@ -190,7 +190,7 @@ CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
 cuda_dir := src/kernels/cuda
 cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
-cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,device measure memory reads transfer)
+cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory reads transfer)
 cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))

@@ -32,7 +32,8 @@
    at once, each with its own workspace and outputs. The library keeps no pointer to what it was given after a call
    returns, except the log callback and its user pointer.
 
-   Fork: the child of a fork may use the library; its pool of threads starts anew.
+   Fork: the child of a fork may use the library; its pool of threads starts anew. CUDA does not survive a fork: where
+   the parent had used it, the child's CUDA calls are RDX_ERR_FORKED.
 
    Environment: RDX_ISA names the instruction set (baseline, avx2, avx512; neon) where the best one is not wanted; one
    that this machine or build lacks makes plans fail with RDX_ERR_DEVICE. RDX_CUDA_PLUGIN names the CUDA plugin's
@@ -193,7 +194,8 @@ typedef enum {
     RDX_ERR_OPTION = 111,    /* an option that the op has not, or a value that it cannot be */
     RDX_ERR_EMPTY = 112,     /* reducing nothing has no value here, and the output has elements */
     RDX_ERR_WORKSPACE = 113, /* the workspace is too small */
-    RDX_ERR_STREAM = 114,    /* a stream for the CPU, or a cache miss on a capturing stream */
+    /* a stream for the CPU, a cache miss on a capturing stream, or what CUDA does not allow while one captures */
+    RDX_ERR_STREAM = 114,
 
     /* 2xx: well formed, not offered */
     RDX_ERR_UNSUPPORTED = 200, /* op x dtype x output dtype; the sentence names what is allowed */
@@ -254,8 +256,8 @@ typedef struct RdxProblem {
 /* Reduces, through a bounded cache of plans and with a workspace of its own. CPU: done on return. CUDA: enqueued on
    `stream`. The first call for a problem makes its plan; later ones find it by everything that a plan depends on
    (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and
-   rdx_execute may fail with, and RDX_ERR_MEMORY for the workspace. On a capturing stream a problem that is not in the
-   cache is RDX_ERR_STREAM: call once before the capture. */
+   rdx_execute may fail with, and RDX_ERR_MEMORY or, on the device, RDX_ERR_DEVICE_MEMORY for the workspace. On a
+   capturing stream a problem that is not in the cache is RDX_ERR_STREAM: call once before the capture. */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);
 
 /* The default outputs of problem->op for problem->in: fills device, ndim, dtype and shape, sets strides to NULL
@@ -339,8 +341,9 @@ RDX_API void rdx_set_threads(int threads);
    use lives on until its call returns. */
 RDX_API void rdx_set_cache(size_t plans);
 
-/* Empties the cache and joins the worker threads, after the job that they are at. All starts again when it is next
-   needed. Happens by itself when the library is unloaded. Plans of the caller's stay valid. */
+/* Empties the cache, joins the worker threads after the job that they are at, and frees the CUDA workspaces of
+   rdx_reduce (which waits for the device). All starts again when it is next needed. Happens by itself, but for the CUDA
+   half, when the library is unloaded. Plans of the caller's stay valid. */
 RDX_API void rdx_shutdown(void);
 
 /* Calls `log` with lines of text (no newline, cut at 1023 bytes, valid during the call) on the thread that the event

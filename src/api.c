@@ -213,23 +213,18 @@ static RdxStatus choose(RdxPlan *plan)
     return RDX_OK;
 }
 
-static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
+/* From types and device to a bound kernel. */
+static RdxStatus decide(RdxPlan *plan, const RdxProblem *problem, const Types *types, const RdxPluginTable *plugin)
 {
-    Types types;
-    const RdxPluginTable *plugin;
-    RDX_TRY(read_types(problem, &types));
-    RDX_REQUIRE(problem->op > 0 && problem->op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem->op,
-                RDX_OP_COUNT - 1);
-    RDX_TRY(describe_device(plan, problem, types.cuda, &plugin));
-    RDX_TRY(rdx_space_build(&plan->space, problem, types.in, types.out, types.out2, false));
-    RDX_TRY(rdx_recipe_resolve(&plan->recipe, problem, types.in, types.out, types.out2, plan->space.reduce_count));
+    RDX_TRY(rdx_space_build(&plan->space, problem, types->in, types->out, types->out2, false));
+    RDX_TRY(rdx_recipe_resolve(&plan->recipe, problem, types->in, types->out, types->out2, plan->space.reduce_count));
     RDX_TRY(check_empty(plan));
-    RDX_TRY(input_alignment(problem, types.in, &plan->in_align));
+    RDX_TRY(input_alignment(problem, types->in, &plan->in_align));
     plan->space.indexed = plan->recipe.indexed;
     rdx_space_collapse(&plan->space);
     RDX_TRY(choose(plan));
-    RDX_TRY(types.cuda ? plugin->bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config, problem->in->device.id)
-                       : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));
+    RDX_TRY(plugin ? plugin->bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config, problem->in->device.id)
+                   : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));
     plan->where = problem->in->device;
     plan->in_offset = (int64_t)problem->in->byte_offset;
     plan->out_offset = (int64_t)problem->out->byte_offset;
@@ -241,6 +236,22 @@ static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
                                (uintptr_t)problem->out->data + problem->out->byte_offset,
                                problem->out2 ? (uintptr_t)problem->out2->data + problem->out2->byte_offset : 0));
     return RDX_OK;
+}
+
+static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
+{
+    Types types;
+    const RdxPluginTable *plugin;
+    RDX_TRY(read_types(problem, &types));
+    RDX_REQUIRE(problem->op > 0 && problem->op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem->op,
+                RDX_OP_COUNT - 1);
+    RDX_TRY(describe_device(plan, problem, types.cuda, &plugin));
+    if (!plugin)
+        return decide(plan, problem, &types, NULL);
+    plugin->range_open("redax plan");
+    RdxStatus status = decide(plan, problem, &types, plugin);
+    plugin->range_close();
+    return status;
 }
 
 RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
@@ -323,10 +334,12 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
                 workspace_bytes, needed);
     RDX_REQUIRE(needed == 0 || workspace != NULL, RDX_ERR_NULL, "workspace is NULL; the plan needs %zu bytes", needed);
     RDX_REQUIRE(plan->device.cuda || stream == NULL, RDX_ERR_STREAM, "a CPU plan takes no stream");
-    if (plan->device.cuda)
+    if (plan->device.cuda) {
+        RDX_TRY(rdx_plugin_check_fork());
         RDX_TRY(needed ? check_aligned("workspace", work, 256, "a CUDA plan") : RDX_OK);
-    else
+    } else {
         work = (work + CPU_WORKSPACE_ALIGN - 1) & ~(uintptr_t)(CPU_WORKSPACE_ALIGN - 1);
+    }
     if (plan->space.keep_count == 0)
         return RDX_OK;
     if (rdx_log_wants(RDX_LOG_EXECUTE))
@@ -341,6 +354,7 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
         .out2 = plan->recipe.second == RDX_SECOND_NONE ? NULL : (unsigned char *)out2_at,
         .workspace = (unsigned char *)work,
         .stream = stream,
+        .text = plan->text,
         .alpha = alpha,
         .beta = beta,
     };

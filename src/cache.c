@@ -261,11 +261,13 @@ static RdxStatus launch_cuda(const RdxPlan *plan, const RdxProblem *problem, Rdx
 static RdxStatus make_and_keep(RdxPlan **plan, const RdxProblem *problem, const Key *key, bool keyed, RdxStream stream)
 {
     const RdxPluginTable *plugin;
-    bool cuda = problem->in->device.type == 2 || problem->in->device.type == 13;
-    if (cuda && rdx_plugin(&plugin) == RDX_OK)
-        RDX_REQUIRE(
-            !plugin->is_capturing(stream), RDX_ERR_STREAM,
-            "the stream is capturing and the plan cache has no plan for this problem; call rdx_reduce once before");
+    bool cuda = problem->in->device.type == 2 || problem->in->device.type == 13, capturing = false;
+    if (cuda) {
+        RDX_TRY(rdx_plugin(&plugin));
+        RDX_TRY(plugin->is_capturing(&capturing, stream, problem->in->device.id));
+    }
+    RDX_REQUIRE(!capturing, RDX_ERR_STREAM,
+                "the stream is capturing and the plan cache has no plan for this problem; call rdx_reduce once before");
     RDX_TRY(rdx_plan_create(plan, problem));
     if (keyed) {
         lock_cache();
@@ -318,7 +320,7 @@ void rdx_set_cache(size_t plans)
     give_lock();
 }
 
-void rdx_shutdown(void)
+static void give_up_host(void)
 {
     lock_cache();
     empty();
@@ -326,7 +328,14 @@ void rdx_shutdown(void)
     rdx_pool_shutdown();
 }
 
+void rdx_shutdown(void)
+{
+    give_up_host();
+    rdx_plugin_shutdown();
+}
+
+/* Without the plugin: at the end of a process CUDA may be gone before this library is. */
 __attribute__((destructor)) static void unload(void)
 {
-    rdx_shutdown();
+    give_up_host();
 }

@@ -6,7 +6,7 @@
 #include "kernels/kernel.h"
 
 enum {
-    RDX_PLUGIN_VERSION = 2,
+    RDX_PLUGIN_VERSION = 3,
     RDX_PLUGIN_READS = 3 /* plain read kernels */
 };
 
@@ -28,7 +28,8 @@ typedef struct RdxCudaBuild {
 typedef struct RdxPluginTable {
     int32_t version;
     uint32_t size;
-    int (*device_count)(void);
+    int32_t small_tables;      /* a debug build: most kernels are not there, and binding them is RDX_ERR_UNSUPPORTED */
+    int (*device_count)(void); /* 0 where there is none, or no driver */
     RdxStatus (*device_info)(int id, RdxDeviceInfo *info);
     RdxStatus (*bind)(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                       int id);
@@ -36,13 +37,19 @@ typedef struct RdxPluginTable {
     /* rdx_reduce's own workspace: per device and stream, or stream-ordered memory while the stream captures. */
     RdxStatus (*workspace_take)(void **workspace, size_t bytes, RdxStream stream, int id);
     RdxStatus (*workspace_give)(void *workspace, size_t bytes, RdxStream stream, int id);
-    bool (*is_capturing)(RdxStream stream);
+    RdxStatus (*is_capturing)(bool *capturing, RdxStream stream, int id);
     void (*shutdown)(void);
-    /* Memory of a device for the command and for tests; copies between host and device return when they are done. */
+    /* A named range on this thread in profilers that show NVTX; open and close pair. */
+    void (*range_open)(const char *name);
+    void (*range_close)(void);
+    /* Memory of a device for the command and for tests; copies between host and device return when they are done. The
+       device that is current for the calling thread: asked for, and set. */
     RdxStatus (*memory_take)(void **memory, size_t bytes, int id);
     RdxStatus (*memory_give)(void *memory, int id);
     RdxStatus (*copy)(void *to, const void *from, size_t bytes, int id);
     RdxStatus (*wait)(RdxStream stream, int id);
+    RdxStatus (*current_device)(int *id);
+    RdxStatus (*select_device)(int id);
     /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
        read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load, nothing kept: the best is the
        ceiling. */
@@ -62,13 +69,27 @@ typedef struct RdxPluginTable {
     /* Bytes of the device's memory. */
     RdxStatus (*memory_room)(size_t *free_bytes, size_t *total_bytes, int id);
     RdxStatus (*build)(RdxCudaBuild *build);
+    /* For tests. From watch to unwatch every call into CUDA is counted and named, and calls k to k + failing - 1 (1 is the first; k
+       0: none) are answered with CUDA's error number `error` instead of being made. calls and call(1 .. ) tell of the latest watch;
+       call is NULL past the end. pending: the error that the runtime holds for this thread's cudaGetLastError, not taken away. */
+    void (*watch)(int64_t k, int64_t failing, int error);
+    void (*unwatch)(void);
+    int64_t (*calls)(void);
+    const char *(*call)(int64_t k);
+    int (*pending)(void);
 } RdxPluginTable;
 
 /* The one symbol that a plugin exports. NULL if it cannot work with this host. */
 typedef const RdxPluginTable *(*RdxPluginEntry)(const RdxHostTable *host);
 
 /* The plugin, looked up once: RDX_CUDA_PLUGIN, beside the object that holds rdx_version, the loader's path.
-   RDX_ERR_NO_PLUGIN, RDX_ERR_PLUGIN_VERSION. */
+   RDX_ERR_NO_PLUGIN, RDX_ERR_PLUGIN_VERSION; RDX_ERR_FORKED in the child of a process that had it loaded. */
 RdxStatus rdx_plugin(const RdxPluginTable **table);
+
+/* The last of these alone, one relaxed load: execute asks before it launches. */
+RdxStatus rdx_plugin_check_fork(void);
+
+/* Gives back what a loaded plugin keeps; loads nothing. */
+void rdx_plugin_shutdown(void);
 
 #endif

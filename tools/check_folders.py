@@ -4,6 +4,7 @@
     src/iter      includes nothing of plan or kernels
     src/plan      includes nothing of kernels
     CUDA headers  only in src/kernels/cuda and tests/emu
+    CUDA calls    only as RDX_CUDA(function, ...), where tests can count them and make them fail
     src           never prints, exits or aborts; memory, files, threads and libraries are acquired in src/sys.c
                   alone, where tests can make that fail
     tools         the public header only, but for explain, fuzz and bench, which show the planner's inside
@@ -27,6 +28,7 @@ ENDS = "exit _exit _Exit quick_exit abort assert raise __builtin_trap __builtin_
 ACQUIRES = """malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign strdup strndup asprintf vasprintf
     mmap munmap mprotect madvise open openat close read write fopen fclose
     pthread_create pthread_atfork pthread_key_create dlopen dlsym dlclose setenv fork execv system popen""".split()
+CUDA_CALL = re.compile(r"\b(cuda(?!GetErrorString|GetErrorName|PeekAtLastError)[A-Z]\w*)\s*\(")
 
 
 def call_of(names):
@@ -106,6 +108,7 @@ def main():
         if not path.startswith("src/"):
             continue
         for number, line in enumerate(strip(text, False).splitlines(), 1):
+            offences += [f"{path}:{number}: CUDA is called through RDX_CUDA: {found}()" for found in CUDA_CALL.findall(line)]
             for pattern, why in calls:
                 if path == "src/sys.c" and "sys.h" in why:
                     continue

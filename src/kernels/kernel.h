@@ -15,6 +15,7 @@ typedef struct RdxLaunch {
     unsigned char *out, *out2;
     unsigned char *workspace; /* aligned to 64 (CUDA: 256) */
     RdxStream stream;
+    const char *text;   /* the plan's CASE, for profilers */
     double alpha, beta; /* out = alpha * result + beta * out, cast to the accumulator; 1 and 0: out = result */
 } RdxLaunch;
 

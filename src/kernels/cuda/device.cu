@@ -1,8 +1,5 @@
-/* The plugin: devices, memory, binding and launching.
-
-   Every call into CUDA goes through rdx_cuda_status, which turns an error into a status and a sentence; cudaGetLastError is never called,
-   so an error that the caller has pending stays pending. execute launches and does nothing else: it asks for the current device,
-   changes it only where it differs, and gives it back. */
+/* The plugin: devices, binding and launching. execute launches and does nothing else: it asks for the current device, changes it
+   only where it differs, and gives it back. Calls into CUDA go through calls.h. */
 #include "../../plugin.h"
 #include "device.h"
 #include "kernels.h"
@@ -16,36 +13,42 @@ const RdxHostTable *rdx_cuda_host;
 
 enum { MOST_DEVICES = 64 };
 
-/* ---- Errors ---- */
-
-RdxStatus rdx_cuda_status(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return RDX_OK;
-    RdxStatus status =
-        error == cudaErrorMemoryAllocation ? RDX_ERR_DEVICE_MEMORY
-        : error == cudaErrorNoDevice || error == cudaErrorInvalidDevice || error == cudaErrorInsufficientDriver
-            ? RDX_ERR_NO_DEVICE
-            : RDX_ERR_CUDA;
-    return host->error(status, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
-}
+/* ---- Visits ---- */
 
 RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id)
 {
-    visit->moved = false;
-    RDX_TRY(rdx_cuda_status(cudaGetDevice(&visit->callers), "cudaGetDevice"));
+    visit->moved = visit->relaxed = false;
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDevice, &visit->callers), "cudaGetDevice"));
     if (visit->callers == id)
         return RDX_OK;
-    RDX_TRY(rdx_cuda_status(cudaSetDevice(id), "cudaSetDevice"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaSetDevice, id), "cudaSetDevice"));
     visit->moved = true;
+    return RDX_OK;
+}
+
+RdxStatus rdx_cuda_enter_relaxed(RdxCudaVisit *visit, int id)
+{
+    RDX_TRY(rdx_cuda_enter(visit, id));
+    visit->mode = cudaStreamCaptureModeRelaxed;
+    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaThreadExchangeStreamCaptureMode, &visit->mode),
+                                       "cudaThreadExchangeStreamCaptureMode");
+    if (status != RDX_OK)
+        return rdx_cuda_leave(visit, status);
+    visit->relaxed = true;
     return RDX_OK;
 }
 
 RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status)
 {
+    if (visit->relaxed) {
+        enum cudaStreamCaptureMode mode = visit->mode;
+        RdxStatus strict = rdx_cuda_status(RDX_CUDA(cudaThreadExchangeStreamCaptureMode, &mode),
+                                           "cudaThreadExchangeStreamCaptureMode");
+        status = status != RDX_OK ? status : strict;
+    }
     if (!visit->moved)
         return status;
-    RdxStatus back = rdx_cuda_status(cudaSetDevice(visit->callers), "cudaSetDevice");
+    RdxStatus back = rdx_cuda_status(RDX_CUDA(cudaSetDevice, visit->callers), "cudaSetDevice");
     return status != RDX_OK ? status : back;
 }
 
@@ -56,13 +59,13 @@ static RdxDeviceInfo known[MOST_DEVICES]; /* name empty: not asked yet */
 
 static int device_count(void)
 {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+    int count = 0; /* 0 where CUDA fails, too; rdx_last_error then quotes it */
+    return rdx_cuda_status(RDX_CUDA(cudaGetDeviceCount, &count), "counting CUDA devices") == RDX_OK ? count : 0;
 }
 
 static RdxStatus attribute(int *value, enum cudaDeviceAttr which, int id)
 {
-    return rdx_cuda_status(cudaDeviceGetAttribute(value, which, id), "cudaDeviceGetAttribute");
+    return rdx_cuda_status(RDX_CUDA(cudaDeviceGetAttribute, value, which, id), "cudaDeviceGetAttribute");
 }
 
 /* Bandwidth of a plain read: 95% of what clock and width of the memory allow (H200: 4.69 of 4.92 TB/s measured). */
@@ -70,7 +73,7 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
 {
     struct cudaDeviceProp properties;
     int clock_khz, width_bits;
-    RDX_TRY(rdx_cuda_status(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDeviceProperties, &properties, id), "cudaGetDeviceProperties"));
     RDX_TRY(attribute(&clock_khz, cudaDevAttrMemoryClockRate, id));
     RDX_TRY(attribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, id));
     memset(info, 0, sizeof *info);
@@ -90,17 +93,34 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
     return RDX_OK;
 }
 
-static RdxStatus device_info(int id, RdxDeviceInfo *info)
+RdxStatus rdx_cuda_check_device(int id)
 {
     int count = 0;
-    RDX_TRY(rdx_cuda_status(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDeviceCount, &count), "counting CUDA devices"));
     if (id < 0 || id >= count || id >= MOST_DEVICES)
-        return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there are %d", id, count);
+        return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there %s %d", id, count == 1 ? "is" : "are",
+                           count);
+    return RDX_OK;
+}
+
+static RdxStatus device_info(int id, RdxDeviceInfo *info)
+{
+    RDX_TRY(rdx_cuda_check_device(id));
     pthread_mutex_lock(&lock);
     RdxStatus status = known[id].name[0] ? RDX_OK : read_device(&known[id], id);
     *info = known[id];
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+static RdxStatus current_device(int *id)
+{
+    return rdx_cuda_status(RDX_CUDA(cudaGetDevice, id), "cudaGetDevice");
+}
+
+static RdxStatus select_device(int id)
+{
+    return rdx_cuda_status(RDX_CUDA(cudaSetDevice, id), "cudaSetDevice");
 }
 
 /* ---- Binding ---- */
@@ -117,8 +137,7 @@ static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too
 
 #define COUNT(family) +1
 enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
-#define TABLES(strategy)                                                                                               \
-    static const RdxCudaKernel *const strategy##_tables[] = {RDX_CUDA_FAMILIES(strategy##_TABLE)};
+#define TABLES(strategy) static const RdxCudaKernel *const strategy##_tables[] = {RDX_CUDA_FAMILIES(strategy##_TABLE)};
 #define general_TABLE(family) rdx_cuda_general_##family,
 #define thread_TABLE(family) rdx_cuda_thread_##family,
 #define warp_TABLE(family) rdx_cuda_warp_##family,
@@ -151,12 +170,18 @@ static const RdxCudaKernel *find(const RdxCudaKernel *const *tables, const RdxSp
     return NULL;
 }
 
+#ifdef RDX_CUDA_SMALL_TABLES
+enum { SMALL_TABLES = true };
+#else
+enum { SMALL_TABLES = false };
+#endif
+
 static RdxStatus missing(const RdxRecipe *recipe)
 {
-#ifdef RDX_CUDA_SMALL_TABLES
-    return host->error(RDX_ERR_UNSUPPORTED, "this debug build of the CUDA plugin has no kernel for algebra %d, dtype %d",
-                       recipe->algebra, recipe->in);
-#endif
+    if (SMALL_TABLES)
+        return host->error(RDX_ERR_UNSUPPORTED,
+                           "this debug build of the CUDA plugin has no kernel for algebra %d, dtype %d",
+                           recipe->algebra, recipe->in);
     return host->error(RDX_ERR_INTERNAL, "the CUDA plugin has no kernel for algebra %d, work %d, unit %d, dtype %d",
                        recipe->algebra, recipe->work, recipe->unit, recipe->in);
 }
@@ -165,11 +190,12 @@ static RdxStatus missing(const RdxRecipe *recipe)
 static RdxStatus ready(const void *kernel, int64_t shared)
 {
     struct cudaFuncAttributes attributes;
-    RDX_TRY(rdx_cuda_status(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaFuncGetAttributes, &attributes, kernel), "cudaFuncGetAttributes"));
     if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
         return RDX_OK;
-    return rdx_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
-                           "cudaFuncSetAttribute");
+    return rdx_cuda_status(
+        RDX_CUDA(cudaFuncSetAttribute, kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+        "cudaFuncSetAttribute");
 }
 
 static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
@@ -240,7 +266,7 @@ static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe 
                       int id)
 {
     RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
+    RDX_TRY(rdx_cuda_enter_relaxed(&visit, id));
     return rdx_cuda_leave(&visit, bind_here(kernel, space, recipe, config, id));
 }
 
@@ -263,13 +289,13 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
 static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
-    RDX_TRY(rdx_cuda_status(cudaLaunchKernel(code->kernel, dim3((unsigned)code->grid), dim3((unsigned)code->threads),
-                                             arguments, (size_t)code->shared, stream),
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->kernel, dim3((unsigned)code->grid),
+                                     dim3((unsigned)code->threads), arguments, (size_t)code->shared, stream),
                             "launching a reduction"));
     if (!code->finish)
         return RDX_OK;
-    return rdx_cuda_status(cudaLaunchKernel(code->finish, dim3((unsigned)code->finish_grid), dim3(RDX_CUDA_THREADS),
-                                            arguments, (size_t)code->join_shared, stream),
+    return rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->finish, dim3((unsigned)code->finish_grid),
+                                    dim3(RDX_CUDA_THREADS), arguments, (size_t)code->join_shared, stream),
                            "launching the end of a reduction");
 }
 
@@ -294,7 +320,10 @@ static RdxStatus launch(const RdxLaunch *launch)
     take_dims(&problem, space);
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, code->id));
-    return rdx_cuda_leave(&visit, run(code, &problem, (cudaStream_t)launch->stream));
+    rdx_cuda_range_open(launch->text);
+    RdxStatus status = run(code, &problem, (cudaStream_t)launch->stream);
+    rdx_cuda_range_close();
+    return rdx_cuda_leave(&visit, status);
 }
 
 extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
@@ -302,6 +331,7 @@ extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda
     static const RdxPluginTable own = {
         RDX_PLUGIN_VERSION,
         sizeof(RdxPluginTable),
+        SMALL_TABLES,
         device_count,
         device_info,
         bind,
@@ -310,10 +340,14 @@ extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda
         rdx_cuda_workspace_give,
         rdx_cuda_is_capturing,
         rdx_cuda_shutdown,
+        rdx_cuda_range_open,
+        rdx_cuda_range_close,
         rdx_cuda_memory_take,
         rdx_cuda_memory_give,
         rdx_cuda_copy,
         rdx_cuda_wait,
+        current_device,
+        select_device,
         rdx_cuda_record,
         rdx_cuda_replay,
         rdx_cuda_forget,
@@ -326,6 +360,11 @@ extern "C" __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda
         rdx_cuda_copy_queued,
         rdx_cuda_memory_room,
         rdx_cuda_build,
+        rdx_cuda_watch,
+        rdx_cuda_unwatch,
+        rdx_cuda_calls,
+        rdx_cuda_call,
+        rdx_cuda_pending,
     };
     if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table || table->library != RDX_VERSION)
         return NULL;

@@ -1,27 +1,26 @@
-/* What the host files of the plugin share: the host's table, statuses of CUDA's errors, a visit to a device, timing. */
+/* What the host files of the plugin share: a visit to a device, memory, timing. */
 #ifndef RDX_KERNELS_CUDA_DEVICE_H
 #define RDX_KERNELS_CUDA_DEVICE_H
 
-#include "../../plugin.h"
-
-#include <cuda_runtime.h>
-
-extern const RdxHostTable *rdx_cuda_host;
-
-/* RDX_OK, or a status with a sentence that quotes CUDA. */
-RdxStatus rdx_cuda_status(cudaError_t error, const char *what);
+#include "calls.h"
 
 /* Makes `id` current for a call; leave gives the caller's device back and returns `status`, or why that failed. */
 typedef struct RdxCudaVisit {
     int callers;
-    bool moved;
+    bool moved, relaxed;
+    enum cudaStreamCaptureMode mode; /* the thread's own, where relaxed */
 } RdxCudaVisit;
 
 RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id);
 RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status);
+/* The same for what allocates or loads: allowed, and harmless, while some other stream captures. */
+RdxStatus rdx_cuda_enter_relaxed(RdxCudaVisit *visit, int id);
+
+/* RDX_ERR_NO_DEVICE with the number of devices, if there is no device `id`. */
+RdxStatus rdx_cuda_check_device(int id);
 
 /* memory.cu; see RdxPluginTable. */
-bool rdx_cuda_is_capturing(RdxStream stream);
+RdxStatus rdx_cuda_is_capturing(bool *capturing, RdxStream stream, int id);
 RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream stream, int id);
 RdxStatus rdx_cuda_workspace_take(void **workspace, size_t bytes, RdxStream stream, int id);
 RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream stream, int id);
@@ -35,6 +34,8 @@ RdxStatus rdx_cuda_wait(RdxStream stream, int id);
 RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
 RdxStatus rdx_cuda_replay(void *recording, double *us);
 void rdx_cuda_forget(void *recording);
+void rdx_cuda_range_open(const char *name);
+void rdx_cuda_range_close(void);
 
 /* reads.cu; see RdxPluginTable. */
 RdxStatus rdx_cuda_read(int kernel, const void *from, size_t bytes, RdxStream stream, int id);

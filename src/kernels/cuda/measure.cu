@@ -1,5 +1,12 @@
-/* Timing: launches captured as a graph and replayed between two events. */
+/* Timing: launches captured as a graph and replayed between two events; and named ranges for profilers. */
 #include "device.h"
+
+#if defined __has_include
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define HAS_NVTX 1
+#endif
+#endif
 
 typedef struct Recording {
     int id;
@@ -11,30 +18,30 @@ typedef struct Recording {
 
 static RdxStatus capture(Recording *r, RdxStatus (*calls)(void *context, RdxStream stream), void *context)
 {
-    RDX_TRY(rdx_cuda_status(cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "making a stream"));
-    RDX_TRY(rdx_cuda_status(cudaEventCreate(&r->start), "making an event"));
-    RDX_TRY(rdx_cuda_status(cudaEventCreate(&r->end), "making an event"));
-    RDX_TRY(
-        rdx_cuda_status(cudaStreamBeginCapture(r->stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaStreamCreateWithFlags, &r->stream, cudaStreamNonBlocking), "making a stream"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventCreate, &r->start), "making an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventCreate, &r->end), "making an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaStreamBeginCapture, r->stream, cudaStreamCaptureModeThreadLocal),
+                            "beginning a capture"));
     RdxStatus called = calls(context, (RdxStream)r->stream);
-    RdxStatus ended = rdx_cuda_status(cudaStreamEndCapture(r->stream, &r->graph), "ending a capture");
+    RdxStatus ended = rdx_cuda_status(RDX_CUDA(cudaStreamEndCapture, r->stream, &r->graph), "ending a capture");
     RDX_TRY(called);
     RDX_TRY(ended);
-    return rdx_cuda_status(cudaGraphInstantiate(&r->run, r->graph, 0), "instantiating a graph");
+    return rdx_cuda_status(RDX_CUDA(cudaGraphInstantiate, &r->run, r->graph, 0), "instantiating a graph");
 }
 
 static void destroy(Recording *r)
 {
     if (r->run)
-        cudaGraphExecDestroy(r->run);
+        (void)RDX_CUDA(cudaGraphExecDestroy, r->run);
     if (r->graph)
-        cudaGraphDestroy(r->graph);
+        (void)RDX_CUDA(cudaGraphDestroy, r->graph);
     if (r->start)
-        cudaEventDestroy(r->start);
+        (void)RDX_CUDA(cudaEventDestroy, r->start);
     if (r->end)
-        cudaEventDestroy(r->end);
+        (void)RDX_CUDA(cudaEventDestroy, r->end);
     if (r->stream)
-        cudaStreamDestroy(r->stream);
+        (void)RDX_CUDA(cudaStreamDestroy, r->stream);
 }
 
 RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id)
@@ -58,11 +65,11 @@ RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, Rd
 static RdxStatus run(const Recording *r, double *us)
 {
     float ms = 0;
-    RDX_TRY(rdx_cuda_status(cudaEventRecord(r->start, r->stream), "recording an event"));
-    RDX_TRY(rdx_cuda_status(cudaGraphLaunch(r->run, r->stream), "launching a graph"));
-    RDX_TRY(rdx_cuda_status(cudaEventRecord(r->end, r->stream), "recording an event"));
-    RDX_TRY(rdx_cuda_status(cudaEventSynchronize(r->end), "waiting for an event"));
-    RDX_TRY(rdx_cuda_status(cudaEventElapsedTime(&ms, r->start, r->end), "reading the time"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventRecord, r->start, r->stream), "recording an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGraphLaunch, r->run, r->stream), "launching a graph"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventRecord, r->end, r->stream), "recording an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventSynchronize, r->end), "waiting for an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventElapsedTime, &ms, r->start, r->end), "reading the time"));
     *us = 1e3 * (double)ms;
     return RDX_OK;
 }
@@ -86,4 +93,21 @@ void rdx_cuda_forget(void *recording)
     if (status == RDX_OK)
         (void)!rdx_cuda_leave(&visit, RDX_OK);
     rdx_cuda_host->release(r);
+}
+
+/* Without a tool attached these are one load and a branch: NVTX looks for a tool once, at its first call. */
+void rdx_cuda_range_open(const char *name)
+{
+#ifdef HAS_NVTX
+    nvtxRangePushA(name);
+#else
+    (void)name;
+#endif
+}
+
+void rdx_cuda_range_close(void)
+{
+#ifdef HAS_NVTX
+    nvtxRangePop();
+#endif
 }

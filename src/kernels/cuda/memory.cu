@@ -1,34 +1,54 @@
-/* Memory: the workspaces of rdx_reduce, and what the command and tests allocate and copy. */
+/* Memory: the workspaces of rdx_reduce, and what the command and tests allocate and copy.
+
+   rdx_reduce keeps workspaces per device and stream: what follows in a stream waits for what is there, so the next call may have
+   the memory as soon as the launch is enqueued. They grow by powers of two, at most MOST are kept, and one that was cleared before
+   the latest CUDA error is cleared again. A capturing stream gets stream-ordered memory, which becomes part of its graph. */
 #include "device.h"
 
 #include <pthread.h>
 
+enum { MOST = 64, LEAST_BYTES = 64 << 10 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- Workspaces of rdx_reduce: one per device and stream, kept; stream-ordered memory while the stream captures ---- */
-
 typedef struct Workspace {
-    struct Workspace *next;
+    struct Workspace *next; /* the latest taken comes first */
     void *memory;
     size_t bytes;
-    RdxStream stream;
+    unsigned long long stream; /* its number: a new stream may have a dead one's address */
     int id;
+    unsigned errors; /* there were when it was cleared */
     bool busy;
 } Workspace;
 
 static Workspace *workspaces;
 
-bool rdx_cuda_is_capturing(RdxStream stream)
+RdxStatus rdx_cuda_is_capturing(bool *capturing, RdxStream stream, int id)
 {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    return cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess &&
-           capture != cudaStreamCaptureStatusNone;
+    RdxCudaVisit visit;
+    RDX_TRY(rdx_cuda_check_device(id));
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaStreamIsCapturing, (cudaStream_t)stream, &capture),
+                                       "asking whether a stream captures");
+    *capturing = capture != cudaStreamCaptureStatusNone;
+    return rdx_cuda_leave(&visit, status);
+}
+
+static RdxStatus number_of(unsigned long long *number, RdxStream stream)
+{
+#if defined CUDART_VERSION && CUDART_VERSION >= 12000
+    return rdx_cuda_status(RDX_CUDA(cudaStreamGetId, (cudaStream_t)stream, number), "asking for a stream's number");
+#else
+    *number = (unsigned long long)(uintptr_t)stream;
+    return RDX_OK;
+#endif
 }
 
 static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
 {
     size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
-    return rdx_cuda_status(cudaMemsetAsync(workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
+    return rdx_cuda_status(RDX_CUDA(cudaMemsetAsync, workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
 }
 
 RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream stream, int id)
@@ -38,36 +58,80 @@ RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream strea
     return rdx_cuda_leave(&visit, bytes ? clear_head(workspace, bytes, stream) : RDX_OK);
 }
 
+/* ---- Workspaces of rdx_reduce ---- */
+
 static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
 {
-    RDX_TRY(rdx_cuda_status(cudaMallocAsync(workspace, bytes, (cudaStream_t)stream), "allocating a workspace"));
-    RdxStatus status = clear_head(*workspace, bytes, stream);
-    if (status != RDX_OK)
-        cudaFreeAsync(*workspace, (cudaStream_t)stream);
+    void *memory = NULL;
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaMallocAsync, &memory, bytes, (cudaStream_t)stream), "allocating a workspace"));
+    RdxStatus status = clear_head(memory, bytes, stream);
+    if (status == RDX_OK)
+        *workspace = memory;
+    else
+        (void)RDX_CUDA(cudaFreeAsync, memory, (cudaStream_t)stream);
     return status;
 }
 
-/* An idle workspace of this stream that is large enough, or a new entry; the lock is held. */
-static Workspace *idle_workspace(size_t bytes, RdxStream stream, int id)
+/* The lock is held in what follows. */
+
+static void drop(Workspace **link)
 {
-    for (Workspace *w = workspaces; w; w = w->next)
-        if (!w->busy && w->id == id && w->stream == stream && w->bytes >= bytes)
-            return w;
+    Workspace *w = *link;
+    RdxCudaVisit visit;
+    *link = w->next;
+    if (rdx_cuda_enter_relaxed(&visit, w->id) == RDX_OK) {
+        RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaFree, w->memory), "freeing a workspace");
+        if (rdx_cuda_leave(&visit, status) != RDX_OK)
+            rdx_cuda_host->log(1, "a workspace of %zu bytes was not freed", w->bytes);
+    }
+    rdx_cuda_host->release(w);
+}
+
+/* Room for one more: the idle one that was not wanted for longest goes. */
+static void make_room(void)
+{
+    Workspace **idle = NULL;
+    int count = 0;
+    for (Workspace **link = &workspaces; *link; link = &(*link)->next, count++)
+        if (!(*link)->busy)
+            idle = link;
+    if (count >= MOST && idle)
+        drop(idle);
+}
+
+/* An idle workspace of this stream that is large enough, moved to the front. */
+static Workspace *find_idle(size_t bytes, unsigned long long stream, int id)
+{
+    for (Workspace **link = &workspaces; *link; link = &(*link)->next) {
+        Workspace *w = *link;
+        if (w->busy || w->id != id || w->stream != stream || w->bytes < bytes)
+            continue;
+        *link = w->next;
+        w->next = workspaces;
+        workspaces = w;
+        return w;
+    }
     return NULL;
 }
 
-static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream, int id)
+static RdxStatus make_workspace(Workspace **made, size_t bytes, unsigned long long stream, int id)
 {
     Workspace *w = (Workspace *)rdx_cuda_host->alloc(sizeof *w, 16);
     if (!w)
         return rdx_cuda_host->error(RDX_ERR_MEMORY, "no memory for a workspace's %zu bytes of book-keeping", sizeof *w);
-    *w = {workspaces, NULL, bytes, stream, id, false};
-    RdxStatus status = rdx_cuda_status(cudaMalloc(&w->memory, bytes), "allocating a workspace");
-    if (status == RDX_OK)
-        status = clear_head(w->memory, bytes, stream);
+    size_t rounded = (size_t)rdx_max(rdx_pow2_ceil((int64_t)bytes), LEAST_BYTES);
+    *w = {workspaces, NULL, rounded, stream, id, rdx_cuda_errors() - 1, false};
+    make_room();
+    w->next = workspaces;
+    RdxCudaVisit visit;
+    RdxStatus status = rdx_cuda_enter_relaxed(&visit, id);
+    if (status == RDX_OK) {
+        status = rdx_cuda_status(RDX_CUDA(cudaMalloc, &w->memory, rounded), "allocating a workspace");
+        status = rdx_cuda_leave(&visit, status);
+    }
     if (status != RDX_OK) {
         if (w->memory)
-            cudaFree(w->memory);
+            (void)RDX_CUDA(cudaFree, w->memory);
         rdx_cuda_host->release(w);
         return status;
     }
@@ -75,20 +139,33 @@ static RdxStatus new_workspace(Workspace **made, size_t bytes, RdxStream stream,
     return RDX_OK;
 }
 
-RdxStatus rdx_cuda_workspace_take(void **workspace, size_t bytes, RdxStream stream, int id)
+static RdxStatus take_kept(void **workspace, size_t bytes, RdxStream stream, int id)
 {
-    RdxCudaVisit visit;
-    RDX_TRY(rdx_cuda_enter(&visit, id));
-    if (rdx_cuda_is_capturing(stream))
-        return rdx_cuda_leave(&visit, take_ordered(workspace, bytes, stream));
+    unsigned long long number = 0;
+    RDX_TRY(number_of(&number, stream));
     pthread_mutex_lock(&lock);
-    Workspace *w = idle_workspace(bytes, stream, id);
-    RdxStatus status = w ? RDX_OK : new_workspace(&w, bytes, stream, id);
+    Workspace *w = find_idle(bytes, number, id);
+    RdxStatus status = w ? RDX_OK : make_workspace(&w, bytes, number, id);
+    unsigned errors = rdx_cuda_errors();
+    if (status == RDX_OK && w->errors != errors) {
+        status = clear_head(w->memory, w->bytes, stream);
+        w->errors = status == RDX_OK ? errors : w->errors;
+    }
     if (status == RDX_OK) {
         w->busy = true;
         *workspace = w->memory;
     }
     pthread_mutex_unlock(&lock);
+    return status;
+}
+
+RdxStatus rdx_cuda_workspace_take(void **workspace, size_t bytes, RdxStream stream, int id)
+{
+    RdxCudaVisit visit;
+    bool capturing = false;
+    RDX_TRY(rdx_cuda_is_capturing(&capturing, stream, id));
+    RDX_TRY(rdx_cuda_enter(&visit, id));
+    RdxStatus status = capturing ? take_ordered(workspace, bytes, stream) : take_kept(workspace, bytes, stream, id);
     return rdx_cuda_leave(&visit, status);
 }
 
@@ -106,23 +183,19 @@ RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream strea
         return RDX_OK;
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit,
-                          rdx_cuda_status(cudaFreeAsync(workspace, (cudaStream_t)stream), "giving a workspace back"));
+    return rdx_cuda_leave(
+        &visit, rdx_cuda_status(RDX_CUDA(cudaFreeAsync, workspace, (cudaStream_t)stream), "giving a workspace back"));
 }
 
+/* A workspace that a call on another thread has just now stays; that call gives it back and a later shutdown frees it. */
 void rdx_cuda_shutdown(void)
 {
     pthread_mutex_lock(&lock);
-    while (workspaces) {
-        Workspace *w = workspaces;
-        RdxCudaVisit visit;
-        workspaces = w->next;
-        if (rdx_cuda_enter(&visit, w->id) == RDX_OK) {
-            cudaFree(w->memory);
-            (void)!rdx_cuda_leave(&visit, RDX_OK);
-        }
-        rdx_cuda_host->release(w);
-    }
+    for (Workspace **link = &workspaces; *link;)
+        if ((*link)->busy)
+            link = &(*link)->next;
+        else
+            drop(link);
     pthread_mutex_unlock(&lock);
 }
 
@@ -132,26 +205,27 @@ RdxStatus rdx_cuda_memory_take(void **memory, size_t bytes, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMalloc(memory, bytes), "allocating device memory"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaMalloc, memory, bytes), "allocating device memory"));
 }
 
 RdxStatus rdx_cuda_memory_give(void *memory, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaFree(memory), "freeing device memory"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaFree, memory), "freeing device memory"));
 }
 
 RdxStatus rdx_cuda_copy(void *to, const void *from, size_t bytes, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying"));
 }
 
 RdxStatus rdx_cuda_wait(RdxStream stream, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(cudaStreamSynchronize((cudaStream_t)stream), "waiting for a stream"));
+    return rdx_cuda_leave(
+        &visit, rdx_cuda_status(RDX_CUDA(cudaStreamSynchronize, (cudaStream_t)stream), "waiting for a stream"));
 }
