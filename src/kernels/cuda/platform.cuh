@@ -31,12 +31,13 @@ RDX_DEVICE float widen_half(uint64_t bits)
 }
 
 /* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that
-   covers it; 16 bytes, aligned on both sides. commit closes a group; wait<N> returns when all but the last N groups of this
-   thread have landed, for this thread alone: others see them after a barrier. */
-RDX_DEVICE void copy_async(void *shared, const void *global)
+   covers it; 16 bytes, aligned on both sides, of which the first `bytes` (0 to 16) are read and the rest become 0; what lies in
+   memory beside them in the aligned 16 is not touched. commit closes a group, which may be empty; wait<N> returns when all but the
+   last N groups of this thread have landed, for this thread alone: others see them after a barrier. */
+RDX_DEVICE void copy_async(void *shared, const void *global, int bytes)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(bytes)
                  : "memory");
 }
 
