@@ -222,6 +222,64 @@ endif
 
 -include $(wildcard $(OBJ)/$(cuda_dir)/*.d)
 
+# ---- The CUDA emulator ----
+# The same plugin from the same sources, compiled for the CPU (tests/emu): `make emu` needs no nvcc, RDX_CUDA_PLUGIN names the result.
+# EMU_SANITIZE=address,undefined or thread: the kernels are instrumented, the scheduler is not. Sanitized plugins need programs
+# that brought the sanitizer's run-time with them, so the programs are linked again beside each plugin, from the usual objects.
+# EMU_TABLES=sample: each algebra with few dtypes. EMU_CFLAGS=--coverage counts lines.
+EMU_CXX ?= $(if $(findstring thread,$(EMU_SANITIZE)),clang++,g++)
+EMU_TABLES ?= $(if $(EMU_SANITIZE),sample,full)
+EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
+EMU_CFLAGS ?=
+ifeq ($(EMU_TABLES),sample)
+EMU_FAMILIES := SAMPLE
+else
+EMU_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
+endif
+emu_obj := $(EMU_BUILD)/obj
+emu_sanitize := $(if $(EMU_SANITIZE),-fsanitize=$(EMU_SANITIZE) -fno-omit-frame-pointer \
+	$(if $(findstring undefined,$(EMU_SANITIZE)),-fno-sanitize-recover=all))
+EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno-missing-field-initializers -Iinclude -Isrc -Itests/emu $(if $(WERROR),-Werror) \
+	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
+# As for the CPU's kernels: no fma that the source does not name, no algebra of reals.
+EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off $(emu_sanitize) $(EMU_CFLAGS) \
+	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare
+emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
+emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
+emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_strategies:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
+EMU_PLUGIN := $(EMU_BUILD)/libredax_cuda_emu.so
+
+$(emu_obj)/tests/emu/%.o: tests/emu/%.cpp
+	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) -O2 -c -o $@ $<
+
+$(emu_host): $(emu_obj)/%.o: %.cu
+	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) -O1 -c -o $@ $<
+
+define emu_rule
+$$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
+	$$(call say,CXX,'$$< ($(1))') mkdir -p $$(@D) && \
+		$$(EMU_CXX) $$(EMU_FLAGS) $$(EMU_DEVICE_FLAGS) -O1 -DRDX_FAMILY=$(1) -DRDX_FAMILY_$(1) -c -o $$@ $$<
+endef
+$(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
+
+$(emu_obj)/$(cuda_dir)/shape.o: $(cuda_dir)/shape.c
+	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -c -o $@ $<
+
+$(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(emu_obj)/$(cuda_dir)/shape.o tests/emu/plugin.map
+	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \
+		$(if $(EMU_SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
+
+emu_link = $(if $(findstring thread,$(EMU_SANITIZE)),clang,$(CC)) $(emu_sanitize)
+$(EMU_BUILD)/redax: $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
+	$(call say,LD,$@) $(emu_link) -o $@ $(filter-out %.so,$^) -lcjson $(LIBS)
+
+$(EMU_BUILD)/bits: $(OBJ)/tests/bits.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
+	$(call say,LD,$@) $(emu_link) -o $@ $(filter-out %.so,$^) -lcjson $(LIBS)
+
+emu: $(EMU_PLUGIN) $(EMU_BUILD)/redax $(EMU_BUILD)/bits ## build the CUDA plugin for the CPU (tests/emu) and its programs as build-emu
+
+-include $(wildcard $(emu_obj)/tests/emu/*.d $(emu_obj)/$(cuda_dir)/*.d)
+
 # ---- Use ----
 # Sub-makes, because what setup installs (the compiler, at worst) is looked at when a makefile is read.
 parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
@@ -319,6 +377,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug emu setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

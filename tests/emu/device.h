@@ -1,0 +1,241 @@
+/* What device code may say, for a C++ compiler: put in front of every .cu of src/kernels/cuda (-include). Qualifiers vanish, built-ins
+   become calls of the machine, and the functions of platform.cuh get their twins here.
+
+   Only this file and cuda_runtime.h use CUDA's names. Standard headers come first, because __noinline__ is a macro afterwards. */
+#ifndef EMU_DEVICE_H
+#define EMU_DEVICE_H
+
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <type_traits>
+#include <utility>
+
+#include "cuda_runtime.h"
+#include "machine.h"
+
+#define RDX_CUDA_TWINS
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+/* ---- Built-ins ---- */
+
+#define threadIdx (emu::here.thread)
+#define blockIdx (*emu::here.block)
+#define blockDim (emu::block_extent)
+#define gridDim (emu::grid_extent)
+
+#define EMU_SITE (emu::Site{__FILE__, __LINE__})
+#define __syncthreads() emu::barrier(EMU_SITE)
+#define __syncwarp(...) emu::sync_lanes(EMU_SITE, ##__VA_ARGS__)
+#define __shfl_sync(mask, value, from) emu::shuffle(mask, value, from, EMU_SITE)
+#define __shfl_xor_sync(mask, value, with) emu::shuffle(mask, value, emu::here.lane ^ (unsigned)(with), EMU_SITE)
+#define __shfl_up_sync(mask, value, by) emu::shuffle(mask, value, emu::up(by), EMU_SITE)
+#define __shfl_down_sync(mask, value, by) emu::shuffle(mask, value, emu::down(by), EMU_SITE)
+#define __ballot_sync(mask, value) ((unsigned)emu::meet(emu::BALLOT, mask, (value) != 0, 0, EMU_SITE))
+#define __any_sync(mask, value) (__ballot_sync(mask, value) != 0)
+#define __all_sync(mask, value) (__ballot_sync(mask, value) == (mask))
+#define __threadfence() emu::fence()
+
+namespace emu
+{
+
+inline void sync_lanes(Site site, uint32_t mask = 0xffffffffu)
+{
+    meet(SYNC, mask, 0, 0, site);
+}
+
+inline unsigned up(unsigned by)
+{
+    return here.lane >= by ? here.lane - by : here.lane;
+}
+
+inline unsigned down(unsigned by)
+{
+    return here.lane + by < 32 ? here.lane + by : here.lane;
+}
+
+template <class T> inline T shuffle(uint32_t mask, T value, unsigned from, Site site)
+{
+    static_assert(sizeof(T) <= 8, "shuffles take up to 8 bytes");
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof value);
+    word = meet(SHUFFLE, mask, word, from & 31, site);
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/* Relaxed, as CUDA's are: only fences make messages of them. */
+template <class T, class Change> inline T exchange(T *at, Change change)
+{
+    before_atomic(at);
+    T old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    __atomic_store_n(at, change(old), __ATOMIC_RELAXED);
+    after_atomic(at);
+    return old;
+}
+
+template <class To, class From> inline To same_bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "of one size");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+/* How launches call a kernel. */
+template <auto KERNEL> struct Stub;
+template <class... Parameters, void (*KERNEL)(Parameters...)> struct Stub<KERNEL> {
+    template <size_t... I> static void expand(void *const *parameters, std::index_sequence<I...>)
+    {
+        KERNEL(*(const std::remove_cv_t<Parameters> *)parameters[I]...);
+    }
+    static void call(void *const *parameters)
+    {
+        expand(parameters, std::index_sequence_for<Parameters...>());
+    }
+    static const char *name()
+    {
+        return __PRETTY_FUNCTION__;
+    }
+    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)...};
+    static constexpr Kernel kernel = {call, name, sizes, sizeof...(Parameters)};
+};
+
+} // namespace emu
+
+inline unsigned atomicAdd(unsigned *at, unsigned more)
+{
+    return emu::exchange(at, [&](unsigned old) { return old + more; });
+}
+inline unsigned atomicInc(unsigned *at, unsigned last)
+{
+    return emu::exchange(at, [&](unsigned old) { return old >= last ? 0 : old + 1; });
+}
+
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
+template <class T> inline T __ldg(const T *at)
+{
+    return *at;
+}
+
+inline unsigned __float_as_uint(float x)
+{
+    return emu::same_bits<unsigned>(x);
+}
+inline float __uint_as_float(unsigned x)
+{
+    return emu::same_bits<float>(x);
+}
+inline long long __double_as_longlong(double x)
+{
+    return emu::same_bits<long long>(x);
+}
+inline double __longlong_as_double(long long x)
+{
+    return emu::same_bits<double>(x);
+}
+inline int __clz(int x)
+{
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+inline int __clzll(long long x)
+{
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+inline int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+inline int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+inline int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)((uint64_t)a * b >> 32);
+}
+inline unsigned __brev(unsigned x)
+{
+    unsigned y = 0;
+    for (int bit = 0; bit < 32; bit++)
+        y |= (x >> bit & 1) << (31 - bit);
+    return y;
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
+{
+    return (unsigned)(((uint64_t)high << 32 | low) >> (by & 31));
+}
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned which)
+{
+    uint64_t bytes = (uint64_t)high << 32 | low;
+    unsigned taken = 0;
+    for (int i = 0; i < 4; i++)
+        taken |= (unsigned)(bytes >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
+    return taken;
+}
+
+/* ---- Twins of platform.cuh ---- */
+
+#define RDX_SHARED(Type, name)                                                                                         \
+    static char name##_marker;                                                                                         \
+    Type &name = *(Type *)emu::shared_object(&name##_marker, sizeof(Type), alignof(Type))
+#define RDX_SHARED_ARRAY(Type, name, count)                                                                            \
+    static char name##_marker;                                                                                         \
+    Type *name = (Type *)emu::shared_object(&name##_marker, (count) * sizeof(Type), alignof(Type))
+#define RDX_DYNAMIC_SHARED(Type, name) Type *name = (Type *)emu::dynamic_shared(alignof(Type))
+#define RDX_CODE(...) ((const void *)&emu::Stub<&__VA_ARGS__>::kernel)
+
+namespace rdx
+{
+
+inline float widen_half(uint64_t bits)
+{
+    uint32_t sign = (uint32_t)(bits >> 15 & 1) << 31, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 0) {
+        float tiny = ldexpf((float)fraction, -24);
+        return sign ? -tiny : tiny;
+    }
+    exponent = exponent == 31 ? 255 : exponent + 112;
+    return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
+}
+
+#define copy_async(shared, global) emu_copy_async(shared, global, EMU_SITE)
+inline void emu_copy_async(void *shared, const void *global, emu::Site site)
+{
+    emu::copy_later(shared, global, site);
+}
+
+inline void commit_copies()
+{
+    emu::commit_copies();
+}
+
+template <int N> inline void wait_copies()
+{
+    emu::wait_copies(N);
+}
+
+} // namespace rdx
+#endif
