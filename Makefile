@@ -243,7 +243,7 @@ EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals.
 EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off $(emu_sanitize) $(EMU_CFLAGS) \
-	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare
+	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare $(if $(findstring clang,$(EMU_CXX)),,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
 emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
 emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_strategies:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
@@ -276,7 +276,14 @@ $(EMU_BUILD)/redax: $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
 $(EMU_BUILD)/bits: $(OBJ)/tests/bits.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
 	$(call say,LD,$@) $(emu_link) -o $@ $(filter-out %.so,$^) -lcjson $(LIBS)
 
-emu: $(EMU_PLUGIN) $(EMU_BUILD)/redax $(EMU_BUILD)/bits ## build the CUDA plugin for the CPU (tests/emu) and its programs as build-emu
+# Small kernels with bugs to switch on: the emulator's own test.
+$(emu_obj)/tests/emu/planted.o: tests/emu/planted.cpp
+	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) -O1 -c -o $@ $<
+
+$(EMU_BUILD)/planted: $(emu_obj)/tests/emu/planted.o $(emu_machine)
+	$(call say,LD,$@) $(EMU_CXX) -pthread $(emu_sanitize) $(EMU_CFLAGS) -o $@ $^
+
+emu: $(EMU_PLUGIN) $(EMU_BUILD)/redax $(EMU_BUILD)/bits $(EMU_BUILD)/planted ## build the CUDA plugin for the CPU (tests/emu) and its programs as build-emu
 
 -include $(wildcard $(emu_obj)/tests/emu/*.d $(emu_obj)/$(cuda_dir)/*.d)
 

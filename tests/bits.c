@@ -16,7 +16,7 @@
 enum { LINE_BYTES = 8192, KEEP = -2 };
 
 static int cuda_device = -1; /* -1: the CPU */
-static int runs_on_device;
+static int runs_on_device, lines_without_kernel;
 
 typedef struct Wish {
     int index, count;
@@ -112,6 +112,10 @@ static bool run_on_device(RdxTask *task, RdxMirror *mirror, char *const *right)
         RdxPlan *plan = NULL;
         rdx_case_reset(task);
         RdxStatus status = make_plan(&plan, &mirror->problem, &wish, index);
+        if (status == RDX_ERR_UNSUPPORTED && rdx_mirror_lacks_kernels()) {
+            lines_without_kernel++;
+            return true;
+        }
         if (status == RDX_OK)
             status = rdx_mirror_execute(mirror, task, plan, sentence, sizeof sentence);
         else
@@ -220,7 +224,8 @@ int main(int argc, char **argv)
     }
     fclose(file);
     if (cuda_device >= 0)
-        printf("%d plans executed on cuda:%d\n", runs_on_device, cuda_device);
+        printf("%d plans executed on cuda:%d; %d lines not run: this build of the plugin has no kernel for them\n",
+               runs_on_device, cuda_device, lines_without_kernel);
     printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 && passed > 0 ? 0 : 1;
 }

@@ -40,6 +40,7 @@ typedef struct Trial {
     Wish wish;
     const char *isa;
     int threads;
+    bool absent; /* no such kernel in this build of the plugin */
 } Trial;
 
 static char current_line[RDX_CASE_TEXT];
@@ -245,6 +246,10 @@ static bool run_on_device(Trial *trial, RdxMirror *mirror, int index)
     rdx_choose_hook(choose, &trial->wish);
     RdxStatus status = rdx_plan_create(&plan, &mirror->problem);
     rdx_choose_hook(NULL, NULL);
+    if (status == RDX_ERR_UNSUPPORTED && rdx_mirror_lacks_kernels()) {
+        trial->absent = true;
+        return true;
+    }
     if (status != RDX_OK)
         return fail(trial, "rdx_plan_create: %s: %s", rdx_status_name(status), rdx_last_error());
     status = rdx_mirror_execute(mirror, &trial->task, plan, sentence, sizeof sentence);
@@ -269,10 +274,10 @@ static bool run_device(Trial *trial)
     if (status != RDX_OK)
         return fail(trial, "%s: %s", rdx_status_name(status), rdx_last_error());
     bool right = run_on_device(trial, &mirror, KEEP);
-    for (int i = 0; i < trial->wish.count && right; i++)
+    for (int i = 0; i < trial->wish.count && right && !trial->absent; i++)
         if (trial->wish.applicable[i])
             right = run_on_device(trial, &mirror, i);
-    if (right) {
+    if (right && !trial->absent) {
         trial->wish.index = KEEP;
         rdx_case_reset(&trial->task);
         status = rdx_mirror_reduce(&mirror, &trial->task);
@@ -328,6 +333,11 @@ static void count_case(Trial *trial)
     const RdxCase *c = &trial->task.c;
     if (counts == NULL)
         return;
+    if (trial->absent) {
+        counts->absent++;
+        counts->lacking[c->op][type_position(c->dtype)]++;
+        return;
+    }
     counts->cell[c->op][type_position(c->dtype)]++;
     counts->out[c->op][type_position(rdx_data_number(trial->task.tensor[RDX_CASE_OUT].dtype))]++;
     counts->second[c->op] += c->second;

@@ -32,6 +32,8 @@ typedef enum RdxFuzzLayout {
 typedef struct RdxFuzzCounts {
     int64_t cases, runs, refused, values, loose;
     int64_t too_large; /* not mirrored on the device: their buffers, holes included, are beyond what is copied */
+    int64_t absent;    /* not run: a debug build of the plugin has no kernel for them; by op x input dtype: lacking */
+    int64_t lacking[RDX_FUZZ_OPS][RDX_DATA_TYPES];
     int64_t cell[RDX_FUZZ_OPS][RDX_DATA_TYPES]; /* op x input dtype */
     int64_t out[RDX_FUZZ_OPS][RDX_DATA_TYPES];  /* op x output dtype */
     int64_t second[RDX_FUZZ_OPS];               /* with a second output */

@@ -55,6 +55,11 @@ RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
     return status;
 }
 
+bool rdx_mirror_lacks_kernels(void)
+{
+    return plugin && plugin->small_tables;
+}
+
 static RdxStatus send(RdxMirror *mirror, RdxTask *task)
 {
     RdxStatus status = RDX_OK;

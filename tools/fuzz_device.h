@@ -17,6 +17,9 @@ typedef struct RdxMirror {
 RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id);
 void rdx_mirror_close(RdxMirror *mirror);
 
+/* Is the plugin a debug build, in which RDX_ERR_UNSUPPORTED only says that a kernel was left out? */
+bool rdx_mirror_lacks_kernels(void);
+
 /* Copies the outputs as they are on the host, executes, copies everything back. The workspace lies between canaries, and its
    head has to be zero again; RDX_ERR_INTERNAL says where it is not. */
 RdxStatus rdx_mirror_execute(RdxMirror *mirror, RdxTask *task, const RdxPlan *plan, char *sentence, size_t size);

@@ -38,6 +38,12 @@ void rdx_fuzz_print(const RdxFuzzCounts *counts, bool cuda, FILE *file)
             (long long)counts->loose);
     if (counts->too_large)
         fprintf(file, "%lld cases not run: their buffers are too large to copy\n\n", (long long)counts->too_large);
+    if (counts->absent) {
+        fprintf(file, "%lld cases not run: this build of the plugin has no kernel for them\n",
+                (long long)counts->absent);
+        print_types(counts->lacking, "input dtype", file);
+        fprintf(file, "\n");
+    }
     print_types(counts->cell, "input dtype", file);
     fprintf(file, "\n");
     print_types(counts->out, "output dtype", file);
@@ -72,7 +78,7 @@ bool rdx_fuzz_covered(const RdxFuzzCounts *counts, bool cuda, char *sentence, si
     for (int op = 1; op < RDX_OP_COUNT && !missing; op++) {
         of = rdx_ops[op].name;
         for (int type = 0; type < RDX_TYPE_COUNT && !missing; type++) {
-            if (rdx_op_accepts(op, (RdxType)type) && counts->cell[op][type] == 0)
+            if (rdx_op_accepts(op, (RdxType)type) && counts->cell[op][type] + counts->lacking[op][type] == 0)
                 missing = rdx_types[type].name;
             if (any_input_allows(op, (RdxType)type) && counts->out[op][type] == 0)
                 missing = rdx_types[type].name;

@@ -15,24 +15,26 @@ struct dim3 {
     }
 };
 
-/* X(name, sentence) */
+/* X(name, number, sentence) */
 #define EMU_CUDA_ERRORS(X)                                                                                             \
-    X(cudaSuccess, "no error")                                                                                         \
-    X(cudaErrorInvalidValue, "invalid argument")                                                                       \
-    X(cudaErrorMemoryAllocation, "out of memory")                                                                      \
-    X(cudaErrorInvalidConfiguration, "invalid configuration argument")                                                 \
-    X(cudaErrorInvalidDevicePointer, "invalid device pointer")                                                         \
-    X(cudaErrorInvalidDevice, "invalid device ordinal")                                                                \
-    X(cudaErrorNoDevice, "no CUDA-capable device is detected")                                                         \
-    X(cudaErrorInsufficientDriver, "CUDA driver version is insufficient for CUDA runtime version")                     \
-    X(cudaErrorInvalidResourceHandle, "invalid resource handle")                                                       \
-    X(cudaErrorNotReady, "device not ready")                                                                           \
-    X(cudaErrorIllegalState, "the operation cannot be performed in the present state")                                 \
-    X(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing")                           \
-    X(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture")
+    X(cudaSuccess, 0, "no error")                                                                                      \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                                                    \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                                                   \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                              \
+    X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                                     \
+    X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")                 \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                                    \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                           \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                                  \
+    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                            \
+    X(cudaErrorNotReady, 600, "device not ready")                                                                      \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                       \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                      \
+    X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")               \
+    X(cudaErrorUnknown, 999, "unknown error")
 
 typedef enum cudaError {
-#define X(name, sentence) name,
+#define X(name, number, sentence) name = number,
     EMU_CUDA_ERRORS(X)
 #undef X
 } cudaError_t;
@@ -72,6 +74,7 @@ struct cudaFuncAttributes {
 extern "C" {
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaPeekAtLastError(void);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *id);
 cudaError_t cudaSetDevice(int id);
@@ -100,6 +103,8 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **p
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *number);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);

@@ -35,7 +35,7 @@
 
 #define EMU_SITE (emu::Site{__FILE__, __LINE__})
 #define __syncthreads() emu::barrier(EMU_SITE)
-#define __syncwarp(...) emu::sync_lanes(EMU_SITE, ##__VA_ARGS__)
+#define __syncwarp(...) emu::sync_lanes(EMU_SITE, emu::Lanes{__VA_ARGS__})
 #define __shfl_sync(mask, value, from) emu::shuffle(mask, value, from, EMU_SITE)
 #define __shfl_xor_sync(mask, value, with) emu::shuffle(mask, value, emu::here.lane ^ (unsigned)(with), EMU_SITE)
 #define __shfl_up_sync(mask, value, by) emu::shuffle(mask, value, emu::up(by), EMU_SITE)
@@ -48,9 +48,13 @@
 namespace emu
 {
 
-inline void sync_lanes(Site site, uint32_t mask = 0xffffffffu)
+struct Lanes {
+    uint32_t mask = 0xffffffffu;
+};
+
+inline void sync_lanes(Site site, Lanes lanes)
 {
-    meet(SYNC, mask, 0, 0, site);
+    meet(SYNC, lanes.mask, 0, 0, site);
 }
 
 inline unsigned up(unsigned by)
@@ -221,10 +225,10 @@ inline float widen_half(uint64_t bits)
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
 }
 
-#define copy_async(shared, global) emu_copy_async(shared, global, EMU_SITE)
-inline void emu_copy_async(void *shared, const void *global, emu::Site site)
+#define copy_async(shared, global, bytes) copy_async_at(EMU_SITE, shared, global, bytes)
+inline void copy_async_at(emu::Site site, void *shared, const void *global, int bytes)
 {
-    emu::copy_later(shared, global, site);
+    emu::copy_later(shared, global, bytes, site);
 }
 
 inline void commit_copies()

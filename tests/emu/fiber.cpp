@@ -94,8 +94,8 @@ void fiber_make(Fiber *fiber, void (*entry)(), unsigned stagger)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *fiber = {};
-    void *mapping = mmap(NULL, stack_bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                         -1, 0);
+    void *mapping =
+        mmap(NULL, stack_bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED || mprotect(mapping, page, PROT_NONE) != 0) {
         perror("emu: no memory for the stack of a CUDA thread");
         abort();

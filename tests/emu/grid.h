@@ -26,17 +26,17 @@ enum State { READY, AT_BARRIER, IN_COLLECTIVE, DONE };
 
 struct Warp {
     Block *block;
-    Thread *threads;                 /* 32 of them, fewer in a last warp */
-    uint32_t ready, waiting, gone;   /* lanes that can run, that wait in a collective, that ended */
+    Thread *threads;               /* 32 of them, fewer in a last warp */
+    uint32_t ready, waiting, gone; /* lanes that can run, that wait in a collective, that ended */
     uint32_t priority;
-    unsigned generation;             /* of collectives */
+    unsigned generation; /* of collectives */
     char meeting[2];
 };
 
 struct Copy {
     void *to;
     const void *from;
-    int group;
+    int bytes, group;
     Site site;
 };
 

@@ -28,8 +28,9 @@ Grid grid;
     if (site.file)
         fprintf(stderr, "\n  at %s:%d", site.file, site.line);
     if (grid.current)
-        fprintf(stderr, "\n  block (%u, %u, %u) of %u, thread (%u, %u, %u)", here.block->x, here.block->y, here.block->z,
-                grid_extent.x * grid_extent.y * grid_extent.z, here.thread.x, here.thread.y, here.thread.z);
+        fprintf(stderr, "\n  block (%u, %u, %u) of %u, thread (%u, %u, %u)", here.block->x, here.block->y,
+                here.block->z, grid_extent.x * grid_extent.y * grid_extent.z, here.thread.x, here.thread.y,
+                here.thread.z);
     if (grid.launch)
         fprintf(stderr, "\n  in %s\n  this schedule again: RDX_EMU_LAUNCH=0x%llx\n", grid.launch->kernel->name(),
                 (unsigned long long)grid.launch->seed);
@@ -174,7 +175,8 @@ static void conclude(Warp *warp, uint32_t mask, Site site)
         if (lane.mask != mask)
             return; /* a lane that waits with others, for another mask: a deadlock if it stays so */
         if (!same(lane.site, site) || lane.kind != warp->threads[__builtin_ctz(mask)].kind)
-            fault(site, "lanes of one mask meet at different places: here and at %s:%d", lane.site.file, lane.site.line);
+            fault(site, "lanes of one mask meet at different places: here and at %s:%d", lane.site.file,
+                  lane.site.line);
     }
     uint64_t ballot = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -184,8 +186,8 @@ static void conclude(Warp *warp, uint32_t mask, Site site)
     for (uint32_t left = mask; left; left &= left - 1) {
         Thread &lane = warp->threads[__builtin_ctz(left)];
         if (lane.kind == SHUFFLE && !(mask >> (lane.source & 31) & 1))
-            fault(site, "lane %u takes a value from lane %u, which the mask %08x does not name", lane.lane, lane.source & 31,
-                  mask);
+            fault(site, "lane %u takes a value from lane %u, which the mask %08x does not name", lane.lane,
+                  lane.source & 31, mask);
         lane.result = lane.kind == SHUFFLE ? warp->threads[lane.source & 31].value : ballot;
         wake(&lane);
     }

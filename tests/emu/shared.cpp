@@ -91,7 +91,8 @@ static bool is_inside(const Block *block, const unsigned char *at, size_t bytes)
 }
 
 /* Byte by byte, where the sanitizer does not look: what lies outside of the allocation is as good as any other value. */
-__attribute__((no_sanitize("address"))) static void copy_bytes(volatile unsigned char *to, const volatile unsigned char *from)
+__attribute__((no_sanitize("address"))) static void copy_bytes(volatile unsigned char *to,
+                                                               const volatile unsigned char *from)
 {
     for (int i = 0; i < 16; i++)
         to[i] = from[i];
@@ -112,8 +113,14 @@ void read_granule(void *to, const void *from, Site site)
 
 static void land(const Copy &copy)
 {
+    const unsigned char *from = (const unsigned char *)copy.from;
+    for (int i = 0; i < copy.bytes; i++)
+        if (is_forbidden(from + i))
+            fault(copy.site, "an asynchronous copy of %d bytes from %p, of which byte %d is nobody's", copy.bytes,
+                  copy.from, i);
     note_write(copy.to);
-    read_granule(copy.to, copy.from, copy.site);
+    memset(copy.to, 0, 16);
+    memcpy(copy.to, from, (size_t)copy.bytes);
 }
 
 /* Lands the copies of groups below `group`, and of the others those that happen to. */
@@ -128,13 +135,15 @@ static void land_groups(Thread *thread, int group, unsigned chance)
     thread->copies.resize(kept);
 }
 
-void copy_later(void *shared, const void *global, Site site)
+void copy_later(void *shared, const void *global, int bytes, Site site)
 {
     Thread *me = grid.current;
+    if (bytes < 0 || bytes > 16 || (bytes && (uintptr_t)global % 16 != 0))
+        fault(site, "an asynchronous copy of %d bytes from %p", bytes, global);
     if ((uintptr_t)shared % 16 != 0 || !is_inside(me->warp->block, (const unsigned char *)shared, 16))
         fault(site, "an asynchronous copy to %p, which is not 16 aligned bytes of the block's shared memory", shared);
     note_write(shared); /* from now on nobody else may touch it */
-    me->copies.push_back({shared, global, me->groups, site});
+    me->copies.push_back({shared, global, bytes, me->groups, site});
     land_groups(me, 0, 4);
 }
 

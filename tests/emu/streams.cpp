@@ -28,6 +28,7 @@ struct CUevent_st {
 
 struct CUstream_st {
     int device;
+    unsigned long long number;
     bool blocking;
     bool capturing, spoilt;
     cudaStreamCaptureMode mode;
@@ -41,6 +42,8 @@ namespace emu
 static CUstream_st legacy[DEVICES];
 static std::set<cudaStream_t> streams;
 static thread_local std::vector<cudaStream_t> captures; /* begun by this thread, and not relaxed */
+static thread_local cudaStreamCaptureMode own_mode;     /* of calls that allocate: relaxed ones are allowed */
+static unsigned long long stream_number = 2;            /* 1: the legacy stream */
 
 /* The queue that holds a stream's work. */
 static CUstream_st *queue_of(cudaStream_t stream)
@@ -86,9 +89,11 @@ cudaError_t put(cudaStream_t stream, Work work)
 
 bool spoils_capture()
 {
+    if (captures.empty() || own_mode == cudaStreamCaptureModeRelaxed)
+        return false;
     for (cudaStream_t stream : captures)
         stream->spoilt = true;
-    return !captures.empty();
+    return true;
 }
 
 } // namespace emu
@@ -103,6 +108,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     *stream = new CUstream_st();
     (*stream)->device = current_device();
     (*stream)->blocking = flags != cudaStreamNonBlocking;
+    (*stream)->number = stream_number++;
     streams.insert(*stream);
     return cudaSuccess;
 }
@@ -135,6 +141,21 @@ cudaError_t cudaDeviceSynchronize(void)
     if (spoils_capture())
         return cudaErrorStreamCaptureUnsupported;
     finish_device(current_device());
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *number)
+{
+    Locked locked(lock);
+    if (stream && !streams.count(stream))
+        return cudaErrorInvalidResourceHandle;
+    *number = stream ? stream->number : 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
+{
+    std::swap(*mode, own_mode);
     return cudaSuccess;
 }
 

@@ -12,7 +12,10 @@ typedef struct RdxCudaKernel {
 } RdxCudaKernel;
 
 /* X(family) */
-#ifdef RDX_CUDA_SMALL_TABLES
+#if defined(RDX_CUDA_SAMPLE_TABLES)
+#define RDX_CUDA_SMALL_TABLES
+#define RDX_CUDA_FAMILIES(X) X(SAMPLE)
+#elif defined(RDX_CUDA_SMALL_TABLES)
 #define RDX_CUDA_FAMILIES(X) X(SMALL)
 #else
 #define RDX_CUDA_FAMILIES(X) X(F32) X(EXP) X(F64) X(EXP64) X(C128) X(I32) X(I64)
