@@ -14,21 +14,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char help[] = "usage: redax stats FILE[#TENSOR]... [--axis LIST] [--threads N] [--json]\n"
-                           "\n"
-                           "Prints shape, dtype, min, max, mean, std, norm and the numbers of NaN, infinite and zero "
-                           "elements of every tensor in\n"
-                           ".npy and .safetensors files. Everything is accumulated in f64; std divides by n; NaN "
-                           "elements are counted and then\n"
-                           "left out of the rest.\n"
-                           "\n"
-                           "  --axis LIST   along axes, as in 0,2 or -1: arrays instead of single numbers\n"
-                           "  --threads N   threads to use (default: all)\n"
-                           "  --json        print JSON\n";
+static const char help[] =
+    "usage: redax stats FILE[#TENSOR]... [--axis LIST] [--device DEVICE] [--threads N] [--json]\n"
+    "\n"
+    "Prints shape, dtype, min, max, mean, std, norm and the numbers of NaN, infinite and zero "
+    "elements of every tensor in\n"
+    ".npy and .safetensors files. Everything is accumulated in f64; std divides by n; NaN "
+    "elements are counted and then\n"
+    "left out of the rest.\n"
+    "\n"
+    "  --axis LIST   along axes, as in 0,2 or -1: arrays instead of single numbers\n"
+    "  --device DEVICE\n"
+    "                auto (the default), cpu or cuda[:N]: a GPU is sent files in pieces, whatever "
+    "their size, and gives the\n"
+    "                same bits; auto is cpu, because sending a file costs more than reducing it "
+    "here\n"
+    "  --threads N   threads to use (default: all)\n"
+    "  --json        print JSON\n";
 
-enum { AXIS = 256, THREADS, JSON, HELP, COLUMNS = 11, WIDTH = 40 };
+enum { AXIS = 256, DEVICE, THREADS, JSON, HELP, COLUMNS = 11, WIDTH = 40 };
 
 static const struct option flags[] = {{"axis", required_argument, NULL, AXIS},
+                                      {"device", required_argument, NULL, DEVICE},
                                       {"threads", required_argument, NULL, THREADS},
                                       {"json", no_argument, NULL, JSON},
                                       {"help", no_argument, NULL, HELP},
@@ -36,7 +43,10 @@ static const struct option flags[] = {{"axis", required_argument, NULL, AXIS},
 
 typedef struct Options {
     RdxAxes axes;
+    RdxDevice device;
+    int threads;
     bool along, json;
+    RdxGpu *gpu; /* NULL: the CPU */
     RdxJson *document;
     RdxProgress progress;
 } Options;
@@ -58,19 +68,34 @@ static double size_of_file(const char *text)
     return bytes;
 }
 
+static RdxStatus compute_here(Options *options, Row *row, RdxArray *array)
+{
+    RdxTensor tensor;
+    void *copy;
+    if (!rdx_source_tensor(&tensor, array, &copy))
+        return RDX_ERR_MEMORY; /* a copy of misaligned bytes */
+    RdxStatus status = options->along ? rdx_stats_axes(&row->axis, &tensor, options->axes.list, options->axes.count,
+                                                       NULL, &options->progress)
+                                      : rdx_stats_whole(&row->stats, array, tensor.data, &options->progress);
+    free(copy);
+    return status;
+}
+
+/* What travels may lie anywhere, so nothing is copied here. */
+static RdxStatus compute_there(Options *options, Row *row, RdxArray *array)
+{
+    RdxTensor tensor;
+    if (!options->along)
+        return rdx_stats_whole_cuda(&row->stats, array, options->gpu, &options->progress);
+    rdx_source_view(&tensor, array);
+    return rdx_stats_axes(&row->axis, &tensor, options->axes.list, options->axes.count, options->gpu,
+                          &options->progress);
+}
+
 static bool compute(Options *options, Row *row, const char *path)
 {
     RdxArray array = row->named->array;
-    RdxTensor tensor;
-    void *copy;
-    if (!rdx_source_tensor(&tensor, &array, &copy)) {
-        rdx_complain("%s: out of memory: a copy of %zu misaligned bytes", path, array.bytes);
-        return false;
-    }
-    RdxStatus status = options->along ? rdx_stats_axes(&row->axis, &tensor, options->axes.list, options->axes.count,
-                                                       &options->progress)
-                                      : rdx_stats_whole(&row->stats, &array, tensor.data, &options->progress);
-    free(copy);
+    RdxStatus status = options->gpu ? compute_there(options, row, &array) : compute_here(options, row, &array);
     if (status == RDX_OK)
         return true;
     rdx_complain("%s%s%s: %s", path, row->named->name[0] ? "#" : "", row->named->name,
@@ -288,51 +313,82 @@ static bool one_file(Options *options, const char *text)
     return good;
 }
 
-int cmd_stats(int argc, char **argv)
+/* RDX_EXIT_DONE to go on, else the exit code. HELP has been printed. */
+static int parse(Options *options, int argc, char **argv, bool *helped)
 {
-    Options options = {.axes.count = RDX_ALL_AXES};
-    int flag, index = 0, threads = 0;
+    int flag, index = 0;
+    *options = (Options){.axes.count = RDX_ALL_AXES, .device = {1, 0}};
     opterr = 0;
     optind = 1;
     while ((flag = getopt_long(argc, argv, ":", flags, &index)) != -1) {
         bool good = true;
-        if (flag == HELP) {
+        switch (flag) {
+        case HELP:
             fputs(help, stdout);
-            return rdx_finish_stdout(RDX_EXIT_DONE);
-        }
-        if (flag == '?')
+            *helped = true;
+            return RDX_EXIT_DONE;
+        case '?':
             return rdx_complain_usage("stats", "unknown option %s", argv[optind - 1]);
-        if (flag == ':')
+        case ':':
             return rdx_complain_usage("stats", "option %s needs a value", argv[optind - 1]);
-        if (flag == AXIS)
-            options.along = good = rdx_option_axes(&options.axes, optarg);
-        else if (flag == THREADS)
-            good = rdx_option_threads(&threads, optarg);
-        else
-            options.json = true;
+        case AXIS:
+            options->along = good = rdx_option_axes(&options->axes, optarg);
+            break;
+        case DEVICE:
+            good = rdx_option_device(&options->device, optarg);
+            break;
+        case THREADS:
+            good = rdx_option_threads(&options->threads, optarg);
+            break;
+        default:
+            options->json = true;
+        }
         if (!good)
             return rdx_complain_usage("stats", "%s is no value for --%s", optarg, flags[index].name);
     }
-    if (optind == argc)
-        return rdx_complain_usage("stats", "which file?");
-    rdx_partial_watch_signals();
-    if (threads)
-        rdx_set_threads(threads);
-    double total = 0;
-    for (int i = optind; i < argc; i++)
-        total += size_of_file(argv[i]);
-    rdx_progress_start(&options.progress, "stats", total);
+    return optind == argc ? rdx_complain_usage("stats", "which file?") : RDX_EXIT_DONE;
+}
+
+static bool all_files(Options *options, char **files, int count)
+{
     RdxJson document;
+    double total = 0;
     bool good = true;
-    if (options.json) {
-        options.document = &document;
+    for (int i = 0; i < count; i++)
+        total += size_of_file(files[i]);
+    rdx_progress_start(&options->progress, "stats", total);
+    if (options->json) {
+        options->document = &document;
         rdx_json_start(&document, stdout);
         rdx_json_array(&document, "files", false);
     }
-    for (int i = optind; i < argc; i++)
-        good = one_file(&options, argv[i]) && good;
-    rdx_progress_end(&options.progress);
-    if (options.json)
+    for (int i = 0; i < count; i++)
+        good = one_file(options, files[i]) && good;
+    rdx_progress_end(&options->progress);
+    if (options->json)
         rdx_json_finish(&document);
+    return good;
+}
+
+int cmd_stats(int argc, char **argv)
+{
+    Options options;
+    RdxGpu gpu;
+    bool helped = false, good = true;
+    int code = parse(&options, argc, argv, &helped);
+    if (code != RDX_EXIT_DONE || helped)
+        return helped ? rdx_finish_stdout(code) : code;
+    rdx_partial_watch_signals();
+    if (options.threads)
+        rdx_set_threads(options.threads);
+    if (options.device.type != 1) {
+        options.gpu = &gpu;
+        good = rdx_gpu_open(&gpu, options.device.id) == RDX_OK;
+        if (!good)
+            rdx_complain("%s", rdx_last_error());
+    }
+    good = good && all_files(&options, argv + optind, argc - optind);
+    if (options.gpu)
+        rdx_gpu_close(&gpu);
     return rdx_finish_stdout(good ? RDX_EXIT_DONE : RDX_EXIT_FAILED);
 }

@@ -102,19 +102,23 @@ const RdxNamedArray *rdx_source_pick(const RdxSource *source, const char *path, 
     return NULL;
 }
 
-bool rdx_source_tensor(RdxTensor *tensor, RdxArray *array, void **copy)
+void rdx_source_view(RdxTensor *tensor, RdxArray *array)
 {
-    size_t align = (size_t)rdx_data_type(rdx_data_part(array->dtype))->size;
-    uintptr_t address = (uintptr_t)array->data;
     memset(tensor, 0, sizeof *tensor);
     tensor->device = (RdxDevice){1, 0};
     tensor->ndim = array->rank;
     tensor->dtype = rdx_data_dtype(array->dtype);
     tensor->shape = array->shape;
     tensor->strides = array->strides;
-    tensor->data = (void *)address; /* the library only reads it */
+    tensor->data = (void *)(uintptr_t)array->data; /* the library only reads it */
+}
+
+bool rdx_source_tensor(RdxTensor *tensor, RdxArray *array, void **copy)
+{
+    size_t align = (size_t)rdx_data_type(rdx_data_part(array->dtype))->size;
+    rdx_source_view(tensor, array);
     *copy = NULL;
-    if (address % align != 0) {
+    if ((uintptr_t)array->data % align != 0) {
         *copy = malloc(array->bytes + 1);
         if (*copy == NULL)
             return false;

@@ -4,6 +4,7 @@
 #define RDX_TOOLS_STATS_H
 
 #include "array.h"
+#include "gpu.h"
 #include "output.h"
 
 typedef struct RdxStats {
@@ -17,6 +18,8 @@ typedef struct RdxStats {
 /* Of a whole dense array, in slabs that stay in the cache over all passes. `bytes` may be a copy of array->data at an aligned
    address. RDX_OK or the library's refusal. */
 RdxStatus rdx_stats_whole(RdxStats *stats, const RdxArray *array, const void *bytes, RdxProgress *progress);
+/* The same, bit for bit, on a CUDA device, at any alignment; slabs travel in pieces, so the device's memory is no limit. */
+RdxStatus rdx_stats_whole_cuda(RdxStats *stats, const RdxArray *array, RdxGpu *gpu, RdxProgress *progress);
 
 enum {
     RDX_STATS_MIN,
@@ -37,8 +40,9 @@ typedef struct RdxAxisStats {
     int64_t shape[RDX_MAX_RANK];
 } RdxAxisStats;
 
-/* After a failure, too, the result is to be freed. RDX_ERR_MEMORY: no room for the results. */
-RdxStatus rdx_stats_axes(RdxAxisStats *stats, const RdxTensor *in, const int32_t *axes, int32_t naxes,
+/* After a failure, too, the result is to be freed. `gpu` NULL: on the CPU, and then `in` is aligned. RDX_ERR_MEMORY: no room for the
+   results. */
+RdxStatus rdx_stats_axes(RdxAxisStats *stats, const RdxTensor *in, const int32_t *axes, int32_t naxes, RdxGpu *gpu,
                          RdxProgress *progress);
 void rdx_stats_free(RdxAxisStats *stats);
 

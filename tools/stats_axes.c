@@ -3,7 +3,6 @@
 
 #include "data.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +23,6 @@ static RdxStatus prepare(RdxAxisStats *stats, const RdxProblem *problem, int whi
     tensor->dtype = rdx_data_dtype(dtype);
     tensor->data = calloc((size_t)count_of(tensor) + 1, (size_t)rdx_data_type(dtype)->size);
     return tensor->data ? RDX_OK : RDX_ERR_MEMORY;
-}
-
-static RdxStatus reduce(RdxAxisStats *stats, RdxProblem *problem, int op, int nan, int which, int dtype)
-{
-    problem->op = op;
-    problem->nan = nan;
-    problem->out2 = NULL;
-    RdxStatus status = prepare(stats, problem, which, dtype);
-    problem->out = &stats->tensor[which];
-    return status == RDX_OK ? rdx_reduce(problem, NULL) : status;
 }
 
 /* Goes over the elements of `in` in logical order with the position of each one's output. */
@@ -70,64 +59,74 @@ static void mark(bool *reduced, const RdxTensor *in, const int32_t *axes, int32_
         reduced[axes[i] < 0 ? axes[i] + in->ndim : axes[i]] = true;
 }
 
-/* Minima and maxima, where the dtype and the extents have any; *infinite: some of them is. */
-static RdxStatus ranges(RdxAxisStats *stats, RdxProblem *problem, int dtype, int nan, bool *infinite)
+typedef struct Pass {
+    int op, nan, which, dtype;
+} Pass;
+
+/* Makes room for the result of each pass and reduces: here, or on the device all of them together. */
+static RdxStatus reduce(RdxAxisStats *stats, RdxProblem *problem, const Pass *pass, int passes, RdxGpu *gpu)
 {
-    RdxStatus status = reduce(stats, problem, RDX_MIN, nan, RDX_STATS_MIN, dtype);
-    if (status == RDX_OK)
-        status = reduce(stats, problem, RDX_MAX, nan, RDX_STATS_MAX, dtype);
-    if (status == RDX_ERR_EMPTY) {
-        for (int which = RDX_STATS_MIN; which <= RDX_STATS_MAX; which++) {
-            free(stats->tensor[which].data);
-            stats->tensor[which].data = NULL;
-        }
-        return RDX_OK;
+    RdxSweepPass swept[RDX_STATS_COUNT];
+    RdxStatus status = RDX_OK;
+    for (int i = 0; i < passes && status == RDX_OK; i++) {
+        problem->op = pass[i].op;
+        problem->nan = pass[i].nan;
+        status = prepare(stats, problem, pass[i].which, pass[i].dtype);
+        problem->out = &stats->tensor[pass[i].which];
+        swept[i] = (RdxSweepPass){.op = problem->op, .nan = problem->nan, .p = problem->p, .out = problem->out};
+        if (status == RDX_OK && !gpu)
+            status = rdx_reduce(problem, NULL);
     }
-    for (int which = RDX_STATS_MIN; which <= RDX_STATS_MAX && status == RDX_OK; which++)
-        *infinite |= rdx_stats_count_inf(dtype, stats->tensor[which].data, count_of(&stats->tensor[which])) > 0;
-    return status;
+    RdxSweep sweep = {problem->in, problem->axes, problem->naxes, swept, passes, NULL};
+    return status == RDX_OK && gpu ? rdx_gpu_sweep(gpu, &sweep) : status;
 }
 
-RdxStatus rdx_stats_axes(RdxAxisStats *stats, const RdxTensor *in, const int32_t *axes, int32_t naxes,
+static bool has_infinite(const RdxTensor *tensor)
+{
+    return tensor->data && rdx_stats_count_inf(rdx_data_number(tensor->dtype), tensor->data, count_of(tensor)) > 0;
+}
+
+RdxStatus rdx_stats_axes(RdxAxisStats *stats, const RdxTensor *in, const int32_t *axes, int32_t naxes, RdxGpu *gpu,
                          RdxProgress *progress)
 {
     RdxProblem problem = RDX_PROBLEM_INIT;
-    bool reduced[RDX_MAX_RANK], infinite;
+    bool reduced[RDX_MAX_RANK];
     int dtype = rdx_data_number(in->dtype);
     const RdxDataType *type = rdx_data_type(dtype);
     int nan = type->kind >= RDX_DATA_FLOAT ? RDX_NAN_OMIT : RDX_NAN_PROPAGATE;
-    bool is_complex = infinite = type->kind == RDX_DATA_COMPLEX;
+    bool is_complex = type->kind == RDX_DATA_COMPLEX;
     memset(stats, 0, sizeof *stats);
     for (int which = 0; which < RDX_STATS_COUNT; which++)
         stats->tensor[which].shape = stats->shape;
+    problem.op = RDX_COUNT_NONZERO;
     problem.in = in;
     problem.axes = axes;
     problem.naxes = naxes;
-    RdxStatus status = RDX_OK;
-    if (!is_complex)
-        status = ranges(stats, &problem, dtype, nan, &infinite);
-    struct {
-        int op, nan, which, dtype;
-    } const passes[] = {{RDX_MEAN, nan, RDX_STATS_MEAN, is_complex ? RDX_C128 : RDX_F64},
-                        {RDX_STD, nan, RDX_STATS_STD, RDX_F64},
-                        {RDX_NORM, nan, RDX_STATS_NORM, RDX_F64},
-                        {RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, RDX_STATS_ZERO, RDX_I64},
-                        {RDX_COUNT_NONZERO, nan, RDX_STATS_NAN, RDX_I64}};
-    for (int i = 0; i < 5 && status == RDX_OK; i++)
-        status = reduce(stats, &problem, passes[i].op, passes[i].nan, passes[i].which, passes[i].dtype);
-    if (status == RDX_OK)
-        status = prepare(stats, &problem, RDX_STATS_INF, RDX_I64);
+    RdxStatus status = prepare(stats, &problem, RDX_STATS_INF, RDX_I64); /* and the axes are looked at */
     if (status != RDX_OK)
         return status;
     mark(reduced, in, axes, naxes);
-    int64_t outputs = count_of(&stats->tensor[RDX_STATS_ZERO]), each = 1;
+    int64_t outputs = count_of(&stats->tensor[RDX_STATS_INF]), each = 1;
     for (int d = 0; d < in->ndim; d++)
         each *= reduced[d] ? in->shape[d] : 1;
+    const Pass passes[] = {{RDX_MIN, nan, RDX_STATS_MIN, dtype},
+                           {RDX_MAX, nan, RDX_STATS_MAX, dtype},
+                           {RDX_MEAN, nan, RDX_STATS_MEAN, is_complex ? RDX_C128 : RDX_F64},
+                           {RDX_STD, nan, RDX_STATS_STD, RDX_F64},
+                           {RDX_NORM, nan, RDX_STATS_NORM, RDX_F64},
+                           {RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, RDX_STATS_ZERO, RDX_I64},
+                           {RDX_COUNT_NONZERO, nan, RDX_STATS_NAN, RDX_I64}};
+    int first = is_complex || (each == 0 && outputs > 0) ? 2 : 0; /* no minima and maxima */
+    status = reduce(stats, &problem, passes + first, 7 - first, gpu);
+    if (status != RDX_OK)
+        return status;
     int64_t *nans = stats->tensor[RDX_STATS_NAN].data, *zeros = stats->tensor[RDX_STATS_ZERO].data;
     for (int64_t i = 0; i < outputs; i++) { /* from counts of what is not zero, with and without NaN */
         nans[i] = zeros[i] - nans[i];
         zeros[i] = each - zeros[i];
     }
+    bool infinite =
+        is_complex || has_infinite(&stats->tensor[RDX_STATS_MIN]) || has_infinite(&stats->tensor[RDX_STATS_MAX]);
     if (infinite && outputs > 0 && each > 0)
         count_inf(in, reduced, stats->tensor[RDX_STATS_INF].data);
     rdx_progress_advance(progress, (double)(count_of(in) * type->size));
