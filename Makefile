@@ -99,7 +99,7 @@ oracle_src := $(wildcard tests/oracle*.c)
 tool_src := $(filter-out tools/redax.c,$(wildcard tools/*.c)) $(oracle_src)
 tool_obj := $(tool_src:%.c=$(OBJ)/%.o)
 # Programs of their own, each one file; everything else in tests/ is part of check_all.
-alone_src := $(wildcard tests/bits.c tests/check_real.c tests/fuzz_*.c)
+alone_src := $(wildcard tests/bits.c tests/check_real.c tests/stand_in.c tests/fuzz_*.c)
 fuzz_targets := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 test_src := $(filter-out $(alone_src) $(oracle_src),$(wildcard tests/*.c))
 test_obj := $(test_src:%.c=$(OBJ)/%.o)
@@ -110,12 +110,13 @@ SHARED := $(BUILD)/libredax.so
 COMMAND := $(BUILD)/redax
 TOOLKIT := $(OBJ)/toolkit.a
 CHECK_ALL := $(BUILD)/check_all
+STAND_IN := $(BUILD)/libredax_stand_in.so
 
 all: $(STATIC) $(SHARED) $(COMMAND) ## build the libraries and the command (the default)
 
 lib: $(STATIC) $(SHARED) ## build the libraries alone; they need nothing beyond libc
 
-tests: $(CHECK_ALL) $(BUILD)/bits ## build the tests, run nothing
+tests: $(CHECK_ALL) $(BUILD)/bits $(STAND_IN) ## build the tests, run nothing
 
 # Written while the makefile is read, and only when their text changes: then what depends on them is made again.
 flags_text := $(CC) $(SRC_FLAGS) $(ISA_OPTIMISE) $(LDFLAGS) $(foreach isa,$(ISAS),$(ISA_$(isa)))
@@ -165,6 +166,12 @@ $(CHECK_ALL): $(test_obj) $(TOOLKIT) $(STATIC)
 $(BUILD)/bits: $(OBJ)/tests/bits.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard tools/case*.c) tools/data.c tools/fuzz_device.c) \
 		$(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(LIBS)
+
+# Where the command's tests find a CUDA device on a machine that has none; it carries the CPU's kernels inside.
+$(STAND_IN): $(OBJ)/tests/stand_in.o $(STATIC) src/kernels/cuda/plugin.map
+	$(call say,LD,$@) $(LINK) -shared -Wl,--version-script=src/kernels/cuda/plugin.map -Wl,--exclude-libs=ALL -o $@ \
+		$(OBJ)/tests/stand_in.o $(STATIC) $(LIBS)
+$(OBJ)/tests/stand_in.o: OPTIMISE += -fPIC
 
 $(BUILD)/check_real: $(OBJ)/tests/check_real.o
 	$(call say,LD,$@) $(LINK) -o $@ $^ -lmpfr -lgmp $(LIBS)
