@@ -5,6 +5,7 @@
 
    RDX_STAND_IN_DEVICES (1)   how many devices there are
    RDX_STAND_IN_BYTES (2^30)  memory of each
+   RDX_STAND_IN_LARGEST       the largest piece of it that can be had
    RDX_STAND_IN_READ_NS (0)   what a plain read of the bench takes */
 #include "../src/error.h"
 #include "../src/kernels/cpu/run.h"
@@ -232,7 +233,7 @@ static RdxStatus memory_take(void **memory, size_t bytes, int id)
 {
     size_t room, all;
     RDX_TRY(memory_room(&room, &all, id));
-    if (bytes > room)
+    if (bytes > room || bytes > (size_t)number("RDX_STAND_IN_LARGEST", INT64_MAX))
         return host->error(RDX_ERR_DEVICE_MEMORY, "allocating device memory: out of memory");
     RDX_TRY(host_take(memory, bytes, id));
     taken_bytes += bytes;

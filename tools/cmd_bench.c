@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "commands.h"
 #include "explain.h"
+#include "gpu.h"
 #include "options.h"
 #include "output.h"
 
@@ -193,10 +194,11 @@ int cmd_bench(int argc, char **argv)
 {
     Request request = {.options = {.seconds = 0.7}, .device = {1, 0}};
     const char *isa, *levels[4];
-    int devices, code = read_request(&request, argc, argv);
+    RdxGpuFacts gpu;
+    int code = read_request(&request, argc, argv);
     if (request.help) {
         fputs(help, stdout);
-    } else if (code == 0 && request.device.type != 1 && rdx_explain_cuda(&devices) != RDX_OK) {
+    } else if (code == 0 && request.device.type != 1 && rdx_gpu_facts(request.device.id, &gpu) != RDX_OK) {
         rdx_complain("%s", rdx_option_reason(RDX_ERR_NO_PLUGIN));
         code = RDX_EXIT_FAILED;
     } else if (code == 0) {

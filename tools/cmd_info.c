@@ -1,6 +1,7 @@
 /* redax info: versions, instruction sets, threads, caches, devices. */
 #include "commands.h"
 #include "explain.h"
+#include "gpu.h"
 #include "json.h"
 #include "options.h"
 #include "output.h"
@@ -12,8 +13,8 @@
 static const char help[] =
     "usage: redax info [--json]\n"
     "\n"
-    "Prints the version, the version of the tree that fixes every bit, instruction sets, threads, caches "
-    "and devices.\n";
+    "Prints the version, the version of the tree that fixes every bit, instruction sets, threads, caches, GPUs, the\n"
+    "architectures that the CUDA plugin is built for, and the versions of driver and CUDA run-time.\n";
 
 enum { JSON = 256, HELP };
 
@@ -21,10 +22,11 @@ static const struct option flags[] = {
     {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
 
 typedef struct Facts {
-    int version, tree, threads, processors, levels, cuda_devices;
+    int version, tree, threads, processors, levels;
     const char *isa, *names[4];
     int64_t l1_bytes, l2_bytes, l3_bytes, page_bytes; /* 0: unknown */
-    char no_cuda[512];
+    RdxGpuSupport cuda;
+    char no_cuda[512]; /* why there is no plugin; "" */
 } Facts;
 
 static int64_t system_value(int name)
@@ -47,7 +49,7 @@ static void gather(Facts *facts)
     facts->l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE);
     facts->l3_bytes = system_value(_SC_LEVEL3_CACHE_SIZE);
 #endif
-    RdxStatus status = rdx_explain_cuda(&facts->cuda_devices);
+    RdxStatus status = rdx_gpu_support(&facts->cuda);
     if (status != RDX_OK)
         snprintf(facts->no_cuda, sizeof facts->no_cuda, "%s", rdx_option_reason(status));
 }
@@ -56,6 +58,32 @@ static void print_cache(const char *name, int64_t bytes)
 {
     if (bytes > 0)
         printf("  %s %lld KiB", name, (long long)(bytes / 1024));
+}
+
+/* 12080 as 12.8; no driver has a version 0. */
+static void version_words(char text[32], int version)
+{
+    if (version > 0)
+        snprintf(text, 32, "%d.%d", version / 1000, version % 1000 / 10);
+    else
+        strcpy(text, "none");
+}
+
+static void print_cuda(const RdxGpuSupport *cuda)
+{
+    char driver[32], runtime[32];
+    version_words(driver, cuda->driver);
+    version_words(runtime, cuda->runtime);
+    printf("%d device%s; built for %s; driver %s, run-time %s\n", cuda->devices, cuda->devices == 1 ? "" : "s",
+           cuda->architectures[0] ? cuda->architectures : "no GPU", driver, runtime);
+    for (int id = 0; id < cuda->devices; id++) {
+        RdxGpuFacts gpu;
+        if (rdx_gpu_facts(id, &gpu) == RDX_OK)
+            printf("  cuda:%-6d %s, sm_%d, %d multiprocessors, %.1f GiB of memory, %.1f free\n", id, gpu.name,
+                   gpu.compute, gpu.units, (double)gpu.memory_bytes / 1073741824, (double)gpu.free_bytes / 1073741824);
+        else
+            printf("  cuda:%-6d %s\n", id, rdx_last_error());
+    }
 }
 
 static void print_text(const Facts *facts)
@@ -74,8 +102,36 @@ static void print_text(const Facts *facts)
     if (facts->no_cuda[0])
         printf("none: %s\n", facts->no_cuda);
     else
-        printf("%d device%s\n", facts->cuda_devices, facts->cuda_devices == 1 ? "" : "s");
+        print_cuda(&facts->cuda);
     printf("presets       %s\n", rdx_explain_presets());
+}
+
+static void json_cuda(RdxJson *json, const RdxGpuSupport *cuda)
+{
+    char driver[32], runtime[32];
+    version_words(driver, cuda->driver);
+    version_words(runtime, cuda->runtime);
+    rdx_json_text(json, "cuda_architectures", cuda->architectures);
+    rdx_json_text(json, "cuda_driver", driver);
+    rdx_json_text(json, "cuda_runtime", runtime);
+    rdx_json_array(json, "gpus", false);
+    for (int id = 0; id < cuda->devices; id++) {
+        RdxGpuFacts gpu;
+        RdxStatus status = rdx_gpu_facts(id, &gpu);
+        rdx_json_object(json, NULL);
+        rdx_json_int(json, "id", id);
+        if (status == RDX_OK) {
+            rdx_json_text(json, "name", gpu.name);
+            rdx_json_int(json, "compute", gpu.compute);
+            rdx_json_int(json, "multiprocessors", gpu.units);
+            rdx_json_int(json, "memory_bytes", (int64_t)gpu.memory_bytes);
+            rdx_json_int(json, "free_bytes", (int64_t)gpu.free_bytes);
+        } else {
+            rdx_json_text(json, "error", rdx_last_error());
+        }
+        rdx_json_end(json);
+    }
+    rdx_json_end(json);
 }
 
 static void print_json(const Facts *facts)
@@ -98,9 +154,11 @@ static void print_json(const Facts *facts)
     rdx_json_int(&json, "l1_bytes", facts->l1_bytes);
     rdx_json_int(&json, "l2_bytes", facts->l2_bytes);
     rdx_json_int(&json, "l3_bytes", facts->l3_bytes);
-    rdx_json_int(&json, "cuda_devices", facts->cuda_devices);
+    rdx_json_int(&json, "cuda_devices", facts->cuda.devices);
     if (facts->no_cuda[0])
         rdx_json_text(&json, "cuda_reason", facts->no_cuda);
+    else
+        json_cuda(&json, &facts->cuda);
     rdx_json_text(&json, "presets", rdx_explain_presets());
     rdx_json_finish(&json);
 }

@@ -4,7 +4,6 @@
 #include "../src/error.h"
 #include "../src/kernels/cpu/isa.h"
 #include "../src/plan.h"
-#include "../src/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,13 +97,4 @@ int rdx_explain_isa(const char **used, const char *names[4])
 int rdx_explain_threads(void)
 {
     return rdx_threads();
-}
-
-RdxStatus rdx_explain_cuda(int *devices)
-{
-    const RdxPluginTable *plugin;
-    *devices = 0;
-    RDX_TRY(rdx_plugin(&plugin));
-    *devices = plugin->device_count();
-    return RDX_OK;
 }

@@ -23,7 +23,4 @@ int rdx_explain_isa(const char **used, const char *names[4]);
 /* Threads that a problem gets which asks for none. */
 int rdx_explain_threads(void);
 
-/* The number of CUDA devices, or the reason why there are none. */
-RdxStatus rdx_explain_cuda(int *devices);
-
 #endif

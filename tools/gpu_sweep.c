@@ -9,18 +9,12 @@
 #include "../src/error.h"
 #include "../src/plugin.h"
 #include "data.h"
+#include "runs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PAGE = 256, MOST_BLOCK = 64 << 20 };
-
-/* Runs of elements that lie side by side in a part of a dense tensor, in the order of memory. */
-typedef struct Runs {
-    int rank; /* of what the runs are steps of, innermost first */
-    int64_t extent[RDX_MAX_RANK], stride[RDX_MAX_RANK], at[RDX_MAX_RANK];
-    int64_t elements, place; /* of a run; where the present one begins */
-} Runs;
 
 typedef struct Slice {
     int64_t start[RDX_MAX_RANK], extent[RDX_MAX_RANK];
@@ -44,38 +38,6 @@ typedef struct Work {
 static int size_of(const RdxTensor *tensor)
 {
     return rdx_data_type(rdx_data_number(tensor->dtype))->size;
-}
-
-static void runs_start(Runs *runs, int rank, const int *order, const Slice *part, const int64_t *stride)
-{
-    runs->rank = 0;
-    runs->elements = 1;
-    runs->place = 0;
-    for (int i = rank - 1; i >= 0; i--) {
-        int d = order[i];
-        runs->place += part->start[d] * stride[d];
-        if (part->extent[d] == 1)
-            continue;
-        if (runs->rank == 0 && stride[d] == runs->elements) {
-            runs->elements *= part->extent[d];
-            continue;
-        }
-        runs->extent[runs->rank] = part->extent[d];
-        runs->stride[runs->rank] = stride[d];
-        runs->at[runs->rank++] = 0;
-    }
-}
-
-static bool runs_next(Runs *runs)
-{
-    for (int i = 0; i < runs->rank; i++) {
-        runs->place += runs->stride[i];
-        if (++runs->at[i] < runs->extent[i])
-            return true;
-        runs->place -= runs->stride[i] * runs->extent[i];
-        runs->at[i] = 0;
-    }
-    return false;
 }
 
 /* ---- Cutting ---- */
@@ -149,9 +111,8 @@ static RdxStatus prepare(Work *w)
     bool whole = memcmp(w->unit, w->sweep->in->shape, (size_t)w->rank * sizeof *w->unit) == 0;
     RDX_REQUIRE(
         bytes <= most / (whole ? 1 : RDX_GPU_LANES), RDX_ERR_DEVICE_MEMORY,
-        "one output of cuda:%d takes %lld bytes of its memory, %s%zu bytes may be used; --device cpu has no such "
-        "limit",
-        w->gpu->id, (long long)bytes, whole ? "" : "two at a time, and ", room);
+        "one output takes %lld bytes of cuda:%d's memory%s; %zu may be used, and --device cpu has no such limit",
+        (long long)bytes, w->gpu->id, whole ? "" : ", and two are there at a time", room);
     int64_t in = count_of(w, w->unit, false) * w->size;
     size_t block = w->gpu->piece_bytes < MOST_BLOCK ? w->gpu->piece_bytes : MOST_BLOCK;
     block = block < PAGE ? PAGE : block;
@@ -191,13 +152,13 @@ static RdxStatus flush(Work *w, RdxStream stream, unsigned char **to, size_t *fi
 
 static RdxStatus upload(Work *w, int lane)
 {
-    Runs runs;
+    RdxRuns runs;
     RdxStream stream = w->gpu->lane[lane].stream;
     unsigned char *to = w->gpu->lane[lane].memory;
     size_t filled = 0;
     if (count_of(w, w->slice[lane].extent, false) == 0)
         return RDX_OK;
-    runs_start(&runs, w->rank, w->order, &w->slice[lane], w->stride);
+    rdx_runs_start(&runs, w->rank, w->order, w->slice[lane].start, w->slice[lane].extent, w->stride);
     do {
         const unsigned char *from = (const unsigned char *)w->sweep->in->data + runs.place * w->size;
         size_t left = (size_t)(runs.elements * w->size);
@@ -214,7 +175,7 @@ static RdxStatus upload(Work *w, int lane)
             if (filled == w->block_bytes)
                 RDX_TRY(flush(w, stream, &to, &filled));
         }
-    } while (runs_next(&runs));
+    } while (rdx_runs_next(&runs));
     return flush(w, stream, &to, &filled);
 }
 
@@ -305,7 +266,7 @@ static RdxStatus begin(Work *w, int lane)
 
 static RdxStatus fetch(const Work *w, const Slice *slice, const RdxTensor *out, unsigned char **memory)
 {
-    Runs runs;
+    RdxRuns runs;
     Slice part;
     int order[RDX_MAX_RANK];
     int64_t strides[RDX_MAX_RANK], step = 1, count = output_part(w, slice, out, &part);
@@ -315,7 +276,7 @@ static RdxStatus fetch(const Work *w, const Slice *slice, const RdxTensor *out, 
         strides[d] = step;
         step *= out->shape[d];
     }
-    runs_start(&runs, out->ndim, order, &part, strides);
+    rdx_runs_start(&runs, out->ndim, order, part.start, part.extent, strides);
     unsigned char *from = *memory, *to = out->data, *packed = NULL;
     *memory += pages((int64_t)bytes);
     if (count == 0)
@@ -330,7 +291,7 @@ static RdxStatus fetch(const Work *w, const Slice *slice, const RdxTensor *out, 
     do {
         memcpy(to + (size_t)runs.place * size, at, run_bytes);
         at += run_bytes;
-    } while (runs_next(&runs));
+    } while (rdx_runs_next(&runs));
     free(packed);
     return status;
 }
