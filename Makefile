@@ -314,10 +314,10 @@ check: setup ## build, then run every test
 	$(again) all tests
 	$(again) test
 
-test: $(CHECK_ALL) $(BUILD)/bits $(COMMAND) ## run every test that `make tests` built
+test: $(CHECK_ALL) $(BUILD)/bits $(STAND_IN) $(COMMAND) ## run every test that `make tests` built
 	$(CHECK_ALL)
 	$(BUILD)/bits tests/golden.txt
-	tests/test_command.sh $(COMMAND)
+	tests/test_command.sh $(COMMAND) $(STAND_IN)
 
 BENCH ?= --suite bench/cases.txt --json $(BUILD)/bench.json
 bench: all ## time the public suite on the CPU; BENCH='CASE...' for others

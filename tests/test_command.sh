@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # The command end to end: exit codes, refusals, files that are there whole or not at all, JSON, and answers beside NumPy's.
-#     tests/test_command.sh build/redax
+#     tests/test_command.sh build/redax [build/libredax_stand_in.so]
+# The second is what --device cuda is tested with, where it is given: the plugin's stand-in, or a plugin that works here.
 # One line a check; exits 1 if any failed. Checks that need NumPy or `script` say so and are skipped without them.
 # report never fails, so A && report || report is if-then-else.
 # shellcheck disable=SC2015
 set -u
 here=$(dirname "$(realpath "$0")")
 redax=$(realpath "${1:?which redax?}")
+plugin=${2:+$(realpath "$2")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 checks=0 failures=0 skips=0
 export LC_ALL=C
-unset NO_COLOR RDX_ISA
+unset NO_COLOR RDX_ISA RDX_PIECE_BYTES RDX_DEVICE_BYTES
+export RDX_CUDA_PLUGIN=/nowhere/libredax_cuda.so # where there is none, whatever this machine has
 
 report() { # report NAME ok|anything else
     checks=$((checks + 1))
@@ -285,6 +288,113 @@ report "explain of $cases public cases" "$([ $silent = 0 ] && [ $cases -ge 200 ]
 run explain sum:f32:64x64/0 --format sexpr
 grep -q '^(plan (sum f32 f32)' out && report "explain --format sexpr" "$(is_clean)" || report "explain --format sexpr" "$(cat out err)"
 refuses "explain for a CUDA device" 1 'CUDA' explain sum:f32:64 --device cuda:0
+
+# ---- CUDA devices ----
+for arguments in "reduce a.npy --op sum" "stats a.npy" "bench sum:f32:64"; do
+    # shellcheck disable=SC2086
+    refuses "no plugin: $arguments" 1 'no CUDA: /nowhere/libredax_cuda.so: not found' $arguments --device cuda
+    for device in cuda: cuda:x cuda:-1 cuda1 gpu ''; do
+        # shellcheck disable=SC2086
+        run $arguments --device "$device"
+        [ "$code" = 2 ] && [ ! -s out ] && head -1 err | grep -qF "$device" && report "--device '$device': $arguments" ok || report "--device '$device': $arguments" "exit $code: $(cat err)"
+    done
+done
+prints "auto without a plugin" '21.0' reduce a.npy --op sum --device auto
+run bench --device auto sum:f32:64 --seconds 0
+grep -q 'sum:f32:64 ' out && ! grep -q '^cuda' out && report "bench auto without a plugin" "$(is_clean)" || report "bench auto without a plugin" "$(cat out err)"
+run info
+grep -q '^cuda  *none: no CUDA: /nowhere' out && report "info without a plugin" "$(is_clean)" || report "info without a plugin" "$(cat out)"
+
+same_there() { # same_there NAME ARGUMENT...: the same bytes and exit code from cuda:0 as from the CPU, files t.npy and u.npy too
+    local name=$1 there=ok
+    shift
+    for device in cpu cuda:0; do
+        rm -f t.npy u.npy
+        RDX_CUDA_PLUGIN=$plugin "$redax" "$@" --device $device >out-$device 2>err-$device
+        echo "exit $?" >>out-$device
+        for file in t u; do { cat $file.npy 2>/dev/null || echo none; } >$file-$device; done
+    done
+    grep -q '^exit 0$' out-cpu || there="the CPU fails: $(cat err-cpu)"
+    for file in out t u; do
+        cmp -s $file-cpu $file-cuda:0 || there="$file differs: $(head -c 300 out-cuda:0 err-cuda:0)"
+    done
+    report "$name" "$there"
+}
+if [ -n "$plugin" ]; then
+    export RDX_PIECE_BYTES
+    # 1031 x 515 and 37 x 29 x 23 of f32, finite by leaving out the topmost bit of the exponent, and 2200003 bytes and more
+    bytes() { head -c "$2" <(yes "$1 0123456789 abcdefghijklmnopqrstuvwxyz, no two rows alike: $1") | tr '@-~' '\000-\076'; }
+    npy wide.npy "$(head_of '<f4' '(1031, 515)')"
+    bytes wide $((1031 * 515 * 4)) >>wide.npy
+    npy cube.npy "$(head_of '<f4' '(37, 29, 23)' True)"
+    bytes cube $((37 * 29 * 23 * 4)) >>cube.npy
+    npy long.npy "$(head_of '<f4' '(2200003,)') " # misaligned, and two slabs and a rest
+    bytes long $((2200003 * 4)) >>long.npy
+    npy ints.npy "$(head_of '<i2' '(2097152, 2)')"
+    bytes ints $((2097152 * 2 * 2)) >>ints.npy
+    cp long.npy holes.npy # NaN in the second slab alone, an infinity in the first
+    first=$(($(stat -c %s holes.npy) - 2200003 * 4))
+    printf '\0\0\300\177\0\0\300\177' | dd of=holes.npy bs=1 seek=$((first + 6000000)) conv=notrunc status=none
+    printf '\0\0\200\377' | dd of=holes.npy bs=1 seek=$((first + 40)) conv=notrunc status=none
+    run stats holes.npy
+    grep -q ' 2  *1  *[0-9]*$' out && report "holes.npy has 2 NaN and an infinity" "$(is_clean)" || report "holes.npy has 2 NaN and an infinity" "$(cat out)"
+    for RDX_PIECE_BYTES in 1 700 60000 100000000; do
+        for axis in all none 0 1 2 0,2 -1,0; do
+            same_there "cube on cuda:0, axis $axis, pieces of $RDX_PIECE_BYTES" reduce cube.npy --op var --axis $axis -o t.npy --out2 u.npy
+        done
+        same_there "cube on cuda:0, keepdims, pieces of $RDX_PIECE_BYTES" reduce cube.npy --op minmax --axis 1 --keepdims -o t.npy --out2 u.npy
+    done
+    for RDX_PIECE_BYTES in 1 3000 4300000 100000000; do
+        for file in wide long ints holes; do
+            same_there "stats of $file on cuda:0, pieces of $RDX_PIECE_BYTES" stats $file.npy --json
+        done
+        [ "$RDX_PIECE_BYTES" = 1 ] || same_there "stats of wide on cuda:0 along axis 0, pieces of $RDX_PIECE_BYTES" stats wide.npy --axis 0 --json
+        [ "$RDX_PIECE_BYTES" = 1 ] || same_there "stats of wide on cuda:0 along axis 1, pieces of $RDX_PIECE_BYTES" stats wide.npy --axis 1 --json
+    done
+    unset RDX_PIECE_BYTES
+    same_there "stats of several files on cuda:0" stats a.npy one.safetensors two.safetensors none.npy nan.npy scalar.npy
+    same_there "stats of nothing on cuda:0 along an axis" stats none.npy --axis 0
+    RDX_DEVICE_BYTES=400000 same_there "slices where the device is small" reduce wide.npy --op sum --axis 0 -o t.npy
+    export RDX_CUDA_PLUGIN=$plugin
+    RDX_DEVICE_BYTES=400000 refuses "an output larger than the device" 1 "one output takes [0-9]* bytes of cuda:0's memory; 400000 may" reduce wide.npy --op sum --device cuda
+    RDX_DEVICE_BYTES=400000 refuses "slabs larger than the device" 1 "two are there at a time; 400000 may" stats long.npy --device cuda
+    refuses "no such CUDA device" 1 'there is no CUDA device 9' reduce a.npy --op sum --device cuda:9
+    refuses "no such CUDA device for stats" 1 'there is no CUDA device 9' stats a.npy --device cuda:9
+    refuses "no such CUDA device for bench" 1 'there is no CUDA device 9' bench sum:f32:8 --device cuda:9
+    refuses "an axis that is not there, on cuda" 1 'axis 5' stats a.npy --axis 5 --device cuda
+    run info
+    grep -Eq '^cuda  *[0-9]+ devices?; built for .*; driver .*, run-time ' out && grep -Eq '^  cuda:0  *.*, sm_[0-9]+, [0-9]+ multiproc' out &&
+        report "info lists GPUs" "$(is_clean)" || report "info lists GPUs" "$(cat out err)"
+    run explain sum:f32:64x64/0 --device cuda:0
+    grep -q chosen out && report "explain for cuda:0" "$(is_clean)" || report "explain for cuda:0" "$(cat out err)"
+    run reduce a.npy --op sum --axis 0 --explain --device cuda
+    grep -q chosen out && grep -q '5. 7. 9.' out && report "reduce --explain on cuda" "$(is_clean)" || report "reduce --explain on cuda" "$(cat out err)"
+    RDX_BENCH_PLANT=1 run bench --device cuda sum:f32:1024
+    [ "$code" = 1 ] && grep -q "differs from the CPU's" err && report "bench notices a planted error" ok || report "bench notices a planted error" "exit $code: $(cat err)"
+fi
+if [[ $plugin == *stand_in* ]]; then
+    run bench --device cuda:0 --host sum:f32:1024 argmax:f32:100x1000/0 sum:f32:64x33@40x1/1:ostrides=3 var:bf16:64x64/0:out2=bf16 sum:f32:0
+    grep -q 'launch that does nothing' out && [ "$(grep -c 'split' out)" = 5 ] && report "bench on cuda:0" "$(is_clean)" || report "bench on cuda:0" "$(cat out err)"
+    run bench --device auto sum:f32:1024
+    grep -q '^cuda:0: stand-in 0' out && report "bench auto takes the GPU" "$(is_clean)" || report "bench auto takes the GPU" "$(cat out err)"
+    RDX_STAND_IN_READ_NS=1000000000 run bench --device cuda sum:f32:8388608
+    [ "$code" = 1 ] && grep -q 'three times): not believable' err && report "bench: faster than reading" ok || report "bench: faster than reading" "exit $code: $(cat out err)"
+    RDX_STAND_IN_DEVICES=0 refuses "no GPU" 1 'no CUDA-capable device' reduce a.npy --op sum --device cuda
+    RDX_STAND_IN_DEVICES=0 refuses "no GPU for stats" 1 'no CUDA-capable device' stats a.npy --device cuda
+    RDX_STAND_IN_DEVICES=0 run bench --device auto sum:f32:64 --seconds 0
+    grep -q 'sum:f32:64 ' out && ! grep -q '^cuda' out && report "bench auto without a GPU" "$(is_clean)" || report "bench auto without a GPU" "$(cat out err)"
+    RDX_STAND_IN_DEVICES=0 run info
+    grep -q '^cuda  *0 devices; built for sm_80 sm_90; driver 12.8, run-time 12.4' out && report "info without a GPU" "$(is_clean)" || report "info without a GPU" "$(cat out)"
+    for what in "reduce wide.npy --op sum" "stats wide.npy" "stats wide.npy --axis 0"; do
+        # shellcheck disable=SC2086
+        RDX_STAND_IN_LARGEST=1000 refuses "out of device memory: $what" 1 'cuda:0 has no room for [0-9]* bytes: 1073741824 of 1073741824 are free' $what --device cuda
+    done
+    RDX_STAND_IN_BYTES=1000000 run bench --device cuda sum:f32:1000000
+    [ "$code" = 1 ] && grep -q 'cuda:0 has no room for [0-9]* bytes: 1000000 of' err && report "bench: out of device memory" ok || report "bench: out of device memory" "exit $code: $(cat err)"
+else
+    skip "CUDA on the stand-in: tests/test_command.sh redax libredax_stand_in.so"
+fi
+export RDX_CUDA_PLUGIN=/nowhere/libredax_cuda.so
 
 # ---- JSON ----
 if command -v python3 >/dev/null; then

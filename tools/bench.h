@@ -122,9 +122,12 @@ int64_t rdx_bench_cache_bytes(void);                /* of the last level; 0: unk
 /* Host costs and the cache: ns a call, GB/s. False with a sentence. */
 typedef struct RdxBenchSmall {
     double execute_ns, reduce_ns;           /* 16 f32: a planned execute, rdx_reduce through the warm cache */
+    double launch_ns;                       /* CUDA: a launch that does nothing; else 0 */
     double l2_gbps, l2_ceiling_gbps, l2_us; /* f32 sum of 256 KiB on one thread */
 } RdxBenchSmall;
 bool rdx_bench_host(RdxBenchSmall *small, char *error, size_t size);
+bool rdx_bench_host_cuda(RdxBenchSmall *small, int id, char *error,
+                         size_t size); /* what the host spends, not the device */
 bool rdx_bench_l2(RdxBenchSmall *small, char *error, size_t size);
 
 /* ---- Reports ---- */
@@ -142,6 +145,7 @@ void rdx_bench_free(RdxBenchSuite *suite);
 
 typedef struct RdxBenchReport {
     const char *device; /* "cpu", "cuda:0" */
+    const char *gpu;    /* its name; NULL on the CPU */
     int count;
     RdxBenchRecord *record;
     bool host, l2;

@@ -103,6 +103,8 @@ void rdx_bench_print_small(FILE *stream, const RdxBenchReport *report)
     if (report->host)
         fprintf(stream, "host: rdx_execute of 16 f32 %.1f ns, rdx_reduce through the cache %.1f ns\n",
                 report->small.execute_ns, report->small.reduce_ns);
+    if (report->host && report->small.launch_ns > 0)
+        fprintf(stream, "host: a launch that does nothing %.1f ns\n", report->small.launch_ns);
     if (report->l2)
         fprintf(stream, "l2: f32 sum of 256 KiB on one thread %.1f GB/s, plain read %.1f GB/s\n", report->small.l2_gbps,
                 report->small.l2_ceiling_gbps);
@@ -159,6 +161,8 @@ bool rdx_bench_write_json(FILE *stream, const RdxBenchReport *report, int thread
     rdx_json_text(&json, "version", version);
     rdx_json_int(&json, "tree_version", rdx_tree_version());
     rdx_json_text(&json, "machine", machine);
+    if (report->gpu)
+        rdx_json_text(&json, "gpu", report->gpu);
     rdx_json_text(&json, "compiler", compiler);
     rdx_json_text(&json, "isa", isa_name());
     rdx_json_int(&json, "threads", threads);
@@ -168,6 +172,8 @@ bool rdx_bench_write_json(FILE *stream, const RdxBenchReport *report, int thread
         rdx_json_object(&json, "host");
         rdx_json_real(&json, "execute_ns", report->small.execute_ns);
         rdx_json_real(&json, "reduce_ns", report->small.reduce_ns);
+        if (report->gpu)
+            rdx_json_real(&json, "launch_ns", report->small.launch_ns);
         rdx_json_end(&json);
     }
     if (report->l2) {

@@ -12,22 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "usage: redax bench [OPTIONS] [CASE...]\n"
-                           "\n"
-                           "Verifies each CASE to the bit, then times it. Reading memory is the limit, so plain reads "
-                           "of as many bytes are timed\n"
-                           "between the runs of the case; `share` is the median of the ratios. Bytes are lines of 64 "
-                           "bytes that hold an element,\n"
-                           "plus the outputs. Cases of columns have a sum of columns in any order beside them.\n"
-                           "\n"
-                           "  --device DEVICE   cpu (the default) or cuda[:N]\n"
-                           "  --suite FILE      the cases of a file: NAME CASE in each line, # begins a comment\n"
-                           "  --only TEXT       of the suite, only cases whose name contains TEXT\n"
-                           "  --json FILE       write the records to FILE\n"
-                           "  --threads N       threads of cases that do not say (default: one for each processor)\n"
-                           "  --seconds S       of timing for each case (default 0.7)\n"
-                           "  --host            what a call costs: rdx_execute and rdx_reduce of 16 elements\n"
-                           "  --l2              f32 sum of 256 KiB on one thread, from the second cache\n";
+static const char help[] =
+    "usage: redax bench [OPTIONS] [CASE...]\n"
+    "\n"
+    "Verifies each CASE to the bit, then times it. Reading memory is the limit, so plain reads "
+    "of as many bytes are timed\n"
+    "between the runs of the case; `share` is the median of the ratios. Bytes are lines of 64 "
+    "bytes that hold an element,\n"
+    "plus the outputs. Cases of columns have a sum of columns in any order beside them.\n"
+    "\n"
+    "  --device DEVICE   cpu (the default), cuda[:N], or auto: cuda where there is a GPU, else cpu. On a GPU a case "
+    "is a graph of\n"
+    "                    calls over rotated buffers, replayed nine times, and every output is first "
+    "compared with the CPU's\n"
+    "  --suite FILE      the cases of a file: NAME CASE in each line, # begins a comment\n"
+    "  --only TEXT       of the suite, only cases whose name contains TEXT\n"
+    "  --json FILE       write the records to FILE\n"
+    "  --threads N       threads of cases that do not say (default: one for each processor)\n"
+    "  --seconds S       of timing for each case (default 0.7)\n"
+    "  --host            what a call costs the host: rdx_execute and rdx_reduce of 16 elements, on a GPU beside a "
+    "launch that\n"
+    "                    does nothing\n"
+    "  --l2              f32 sum of 256 KiB on one thread, from the second cache\n";
 
 enum { DEVICE = 256, SUITE, ONLY, JSON, THREADS, SECONDS, HOST, L2, HELP };
 
@@ -47,7 +53,8 @@ typedef struct Request {
     RdxBenchSuite suite;
     RdxDevice device;
     const char *json, *only;
-    bool host, l2, help;
+    RdxGpuFacts gpu;
+    bool automatic, host, l2, help;
 } Request;
 
 /* 0, or the exit code after a complaint. */
@@ -59,6 +66,7 @@ static int read_flag(Request *request, int flag, char **argv)
         request->help = true;
         return 0;
     case DEVICE:
+        request->automatic = strcmp(optarg, "auto") == 0;
         if (rdx_option_device(&request->device, optarg))
             return 0;
         return rdx_complain_usage("bench", "%s is no device that can be timed", optarg);
@@ -159,14 +167,22 @@ static int run_cases(const Request *request, RdxBenchReport *report)
     return code;
 }
 
+static bool measure_host(const Request *request, RdxBenchSmall *small, char *sentence, size_t size)
+{
+    return request->device.type == 1 ? rdx_bench_host(small, sentence, size)
+                                     : rdx_bench_host_cuda(small, request->device.id, sentence, size);
+}
+
 static int run(const Request *request)
 {
     RdxBenchReport report = {0};
     char sentence[1024], device[32] = "cpu";
     int code = RDX_EXIT_DONE, threads = request->options.threads ? request->options.threads : rdx_explain_threads();
-    if (request->device.type != 1)
-        snprintf(device, sizeof device, "cuda:%d", (int)request->device.id);
     report.device = device;
+    if (request->device.type != 1) {
+        snprintf(device, sizeof device, "cuda:%d", (int)request->device.id);
+        report.gpu = request->gpu.name;
+    }
     report.record = calloc((size_t)request->suite.count + 1, sizeof *report.record);
     if (report.record == NULL) {
         rdx_complain("out of memory");
@@ -174,7 +190,9 @@ static int run(const Request *request)
     }
     rdx_partial_watch_signals();
     rdx_bench_print_head(stdout, threads);
-    report.host = request->host && rdx_bench_host(&report.small, sentence, sizeof sentence);
+    if (report.gpu)
+        printf("%s: %s, sm_%d, %d multiprocessors\n\n", device, report.gpu, request->gpu.compute, request->gpu.units);
+    report.host = request->host && measure_host(request, &report.small, sentence, sizeof sentence);
     report.l2 =
         request->l2 && (!request->host || report.host) && rdx_bench_l2(&report.small, sentence, sizeof sentence);
     if (report.host != request->host || report.l2 != request->l2) {
@@ -190,15 +208,22 @@ static int run(const Request *request)
     return code;
 }
 
+/* Here cases are made where they are reduced, nothing travels, so a GPU always pays: auto takes it where there is one. */
+static RdxStatus settle_device(Request *request)
+{
+    if (request->automatic && rdx_gpu_facts(0, &request->gpu) == RDX_OK)
+        request->device = (RdxDevice){2, 0};
+    return request->device.type == 1 ? RDX_OK : rdx_gpu_facts(request->device.id, &request->gpu);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     Request request = {.options = {.seconds = 0.7}, .device = {1, 0}};
     const char *isa, *levels[4];
-    RdxGpuFacts gpu;
     int code = read_request(&request, argc, argv);
     if (request.help) {
         fputs(help, stdout);
-    } else if (code == 0 && request.device.type != 1 && rdx_gpu_facts(request.device.id, &gpu) != RDX_OK) {
+    } else if (code == 0 && settle_device(&request) != RDX_OK) {
         rdx_complain("%s", rdx_option_reason(RDX_ERR_NO_PLUGIN));
         code = RDX_EXIT_FAILED;
     } else if (code == 0) {

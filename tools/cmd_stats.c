@@ -47,7 +47,7 @@ typedef struct Options {
     int threads;
     bool along, json;
     RdxGpu *gpu; /* NULL: the CPU */
-    RdxJson *document;
+    RdxJson document;
     RdxProgress progress;
 } Options;
 
@@ -247,9 +247,9 @@ static void json_numbers(RdxJson *json, const RdxArray *array, const RdxStats *s
     rdx_json_int(json, "zero", stats->zero);
 }
 
-static void print_json(const Options *options, const Row *rows, int64_t count, const char *path)
+static void print_json(Options *options, const Row *rows, int64_t count, const char *path)
 {
-    RdxJson *json = options->document;
+    RdxJson *json = &options->document;
     rdx_json_object(json, NULL);
     rdx_json_text(json, "file", path);
     rdx_json_array(json, "tensors", false);
@@ -351,22 +351,20 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
 
 static bool all_files(Options *options, char **files, int count)
 {
-    RdxJson document;
     double total = 0;
     bool good = true;
     for (int i = 0; i < count; i++)
         total += size_of_file(files[i]);
     rdx_progress_start(&options->progress, "stats", total);
     if (options->json) {
-        options->document = &document;
-        rdx_json_start(&document, stdout);
-        rdx_json_array(&document, "files", false);
+        rdx_json_start(&options->document, stdout);
+        rdx_json_array(&options->document, "files", false);
     }
     for (int i = 0; i < count; i++)
         good = one_file(options, files[i]) && good;
     rdx_progress_end(&options->progress);
     if (options->json)
-        rdx_json_finish(&document);
+        rdx_json_finish(&options->document);
     return good;
 }
 

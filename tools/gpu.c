@@ -55,13 +55,15 @@ void rdx_gpu_close(RdxGpu *gpu)
     memset(gpu, 0, sizeof *gpu);
 }
 
-static RdxStatus take_memory(const RdxGpu *gpu, void **memory, size_t bytes)
+RdxStatus rdx_gpu_take(int id, void **memory, size_t bytes)
 {
+    const RdxPluginTable *plugin;
     size_t room, all;
-    RdxStatus status = gpu->plugin->memory_take(memory, bytes, gpu->id);
-    if (status != RDX_ERR_DEVICE_MEMORY || gpu->plugin->memory_room(&room, &all, gpu->id) != RDX_OK)
+    RDX_TRY(rdx_plugin(&plugin));
+    RdxStatus status = plugin->memory_take(memory, bytes, id);
+    if (status != RDX_ERR_DEVICE_MEMORY || plugin->memory_room(&room, &all, id) != RDX_OK)
         return status;
-    RDX_FAIL(status, "cuda:%d has no room for %zu bytes: %zu of %zu are free", gpu->id, bytes, room, all);
+    RDX_FAIL(status, "cuda:%d has no room for %zu bytes: %zu of %zu are free", id, bytes, room, all);
 }
 
 RdxStatus rdx_gpu_reserve(RdxGpu *gpu, RdxGpuLane *lane, size_t pinned_bytes, size_t memory_bytes)
@@ -75,7 +77,7 @@ RdxStatus rdx_gpu_reserve(RdxGpu *gpu, RdxGpuLane *lane, size_t pinned_bytes, si
     RDX_TRY(gpu->plugin->pinned_take(&pinned, pinned_bytes, gpu->id));
     lane->pinned = pinned;
     lane->pinned_bytes = pinned_bytes;
-    RDX_TRY(take_memory(gpu, &memory, memory_bytes));
+    RDX_TRY(rdx_gpu_take(gpu->id, &memory, memory_bytes));
     lane->memory = memory;
     lane->memory_bytes = memory_bytes;
     return RDX_OK;

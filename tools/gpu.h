@@ -31,7 +31,9 @@ typedef struct RdxGpu {
 RdxStatus rdx_gpu_open(RdxGpu *gpu, int id);
 void rdx_gpu_close(RdxGpu *gpu); /* also after open failed */
 
-/* Grows a lane's buffers; what they held is lost. RDX_ERR_DEVICE_MEMORY says how much was asked for, and what is free. */
+/* Memory of a device, to be given back through the plugin. RDX_ERR_DEVICE_MEMORY says how much was asked for, and what is free. */
+RdxStatus rdx_gpu_take(int id, void **memory, size_t bytes);
+/* Grows a lane's buffers; what they held is lost. */
 RdxStatus rdx_gpu_reserve(RdxGpu *gpu, RdxGpuLane *lane, size_t pinned_bytes, size_t memory_bytes);
 /* Device memory that a sweep may use, in bytes. */
 RdxStatus rdx_gpu_room(RdxGpu *gpu, size_t *bytes);

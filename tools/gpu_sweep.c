@@ -230,8 +230,8 @@ static RdxStatus reduce(const Work *w, int lane, const RdxSweepPass *pass, unsig
     out.strides = NULL;
     out.data = *memory;
     *memory += pages(count * size_of(&out));
+    out2 = out;
     if (pass->out2) {
-        out2 = out;
         out2.dtype = pass->out2->dtype;
         out2.data = *memory;
         *memory += pages(count * size_of(&out2));
