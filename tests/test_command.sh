@@ -314,6 +314,10 @@ same_there() { # same_there NAME ARGUMENT...: the same bytes and exit code from 
         echo "exit $?" >>out-$device
         for file in t u; do { cat $file.npy 2>/dev/null || echo none; } >$file-$device; done
     done
+    if grep -q 'this debug build' err-cuda:0; then
+        skip "$name: the plugin lacks these kernels"
+        return
+    fi
     grep -q '^exit 0$' out-cpu || there="the CPU fails: $(cat err-cpu)"
     for file in out t u; do
         cmp -s $file-cpu $file-cuda:0 || there="$file differs: $(head -c 300 out-cuda:0 err-cuda:0)"
@@ -322,6 +326,8 @@ same_there() { # same_there NAME ARGUMENT...: the same bytes and exit code from 
 }
 if [ -n "$plugin" ]; then
     export RDX_PIECE_BYTES
+    slices='1 700 60000 100000000' pieces='1 3000 4300000 100000000' files='wide long ints holes'
+    [[ $plugin == *stand_in* ]] || slices='700' pieces='4300000' files='wide holes' # emulated kernels take their time
     # 1031 x 515 and 37 x 29 x 23 of f32, finite by leaving out the topmost bit of the exponent, and 2200003 bytes and more
     bytes() { head -c "$2" <(yes "$1 0123456789 abcdefghijklmnopqrstuvwxyz, no two rows alike: $1") | tr '@-~' '\000-\076'; }
     npy wide.npy "$(head_of '<f4' '(1031, 515)')"
@@ -338,14 +344,14 @@ if [ -n "$plugin" ]; then
     printf '\0\0\200\377' | dd of=holes.npy bs=1 seek=$((first + 40)) conv=notrunc status=none
     run stats holes.npy
     grep -q ' 2  *1  *[0-9]*$' out && report "holes.npy has 2 NaN and an infinity" "$(is_clean)" || report "holes.npy has 2 NaN and an infinity" "$(cat out)"
-    for RDX_PIECE_BYTES in 1 700 60000 100000000; do
+    for RDX_PIECE_BYTES in $slices; do
         for axis in all none 0 1 2 0,2 -1,0; do
             same_there "cube on cuda:0, axis $axis, pieces of $RDX_PIECE_BYTES" reduce cube.npy --op var --axis $axis -o t.npy --out2 u.npy
         done
         same_there "cube on cuda:0, keepdims, pieces of $RDX_PIECE_BYTES" reduce cube.npy --op minmax --axis 1 --keepdims -o t.npy --out2 u.npy
     done
-    for RDX_PIECE_BYTES in 1 3000 4300000 100000000; do
-        for file in wide long ints holes; do
+    for RDX_PIECE_BYTES in $pieces; do
+        for file in $files; do
             same_there "stats of $file on cuda:0, pieces of $RDX_PIECE_BYTES" stats $file.npy --json
         done
         [ "$RDX_PIECE_BYTES" = 1 ] || same_there "stats of wide on cuda:0 along axis 0, pieces of $RDX_PIECE_BYTES" stats wide.npy --axis 0 --json

@@ -74,8 +74,9 @@ static void print_cuda(const RdxGpuSupport *cuda)
     char driver[32], runtime[32];
     version_words(driver, cuda->driver);
     version_words(runtime, cuda->runtime);
-    printf("%d device%s; built for %s; driver %s, run-time %s\n", cuda->devices, cuda->devices == 1 ? "" : "s",
-           cuda->architectures[0] ? cuda->architectures : "no GPU", driver, runtime);
+    printf("%d device%s; built for %s%s; driver %s, run-time %s\n", cuda->devices, cuda->devices == 1 ? "" : "s",
+           cuda->architectures[0] ? cuda->architectures : "no GPU", cuda->small_tables ? ", few ops and dtypes" : "",
+           driver, runtime);
     for (int id = 0; id < cuda->devices; id++) {
         RdxGpuFacts gpu;
         if (rdx_gpu_facts(id, &gpu) == RDX_OK)
@@ -112,6 +113,7 @@ static void json_cuda(RdxJson *json, const RdxGpuSupport *cuda)
     version_words(driver, cuda->driver);
     version_words(runtime, cuda->runtime);
     rdx_json_text(json, "cuda_architectures", cuda->architectures);
+    rdx_json_bool(json, "cuda_debug_build", cuda->small_tables);
     rdx_json_text(json, "cuda_driver", driver);
     rdx_json_text(json, "cuda_runtime", runtime);
     rdx_json_array(json, "gpus", false);

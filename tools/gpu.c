@@ -101,6 +101,7 @@ RdxStatus rdx_gpu_support(RdxGpuSupport *support)
     memset(support, 0, sizeof *support);
     RDX_TRY(rdx_plugin(&plugin));
     support->devices = plugin->device_count();
+    support->small_tables = plugin->small_tables;
     RDX_TRY(plugin->build(&build));
     support->driver = build.driver;
     support->runtime = build.runtime;

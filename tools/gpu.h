@@ -70,6 +70,7 @@ typedef struct RdxGpuFacts {
 
 typedef struct RdxGpuSupport {
     int devices, driver, runtime; /* versions: 1000 * major + 10 * minor; 0 unknown */
+    bool small_tables;            /* a debug build: most ops and dtypes are not there */
     char architectures[96];       /* built in: "sm_80 sm_90"; "" where nvcc did not build the plugin */
 } RdxGpuSupport;
 
