@@ -1,5 +1,5 @@
 /* Looks inside the library for the command: plans for devices that are not here, and what this CPU offers.
-   Of the command, only this file knows more than redax.h. */
+   Of the command, only this file, the bench, the fuzzer and gpu*.c know more than redax.h. */
 #ifndef RDX_TOOLS_EXPLAIN_H
 #define RDX_TOOLS_EXPLAIN_H
 
