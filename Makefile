@@ -159,7 +159,8 @@ $(TOOLKIT): $(tool_obj)
 $(COMMAND): $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ -lcjson $(LIBS)
 
-$(CHECK_ALL): $(test_obj) $(TOOLKIT) $(STATIC)
+# The shapes of CUDA blocks are pure C, no part of the core, and tested wherever it is.
+$(CHECK_ALL): $(test_obj) $(OBJ)/src/kernels/cuda/shape.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(CHECK_LIBS) -lcjson $(LIBS)
 
 # Compares the committed answers without Check, so that it also runs where only a C library is: other CPUs, emulators.

@@ -1,0 +1,254 @@
+/* How the CUDA kernels cut plans into blocks (src/kernels/cuda/shape.c), held against random spaces and all candidate plans of three
+   GPUs: every output, chunk and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough,
+   shared memory stays within the device's. What is checked is worked out from the fields as the kernels read them (grid.cuh,
+   tile.cuh, rows.cuh), so no GPU is needed. */
+#include "plan_rules.h"
+
+#include <check.h>
+#include <kernels/cuda/shape.h>
+#include <plan/layout.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const devices[] = {"h200", "a100", "t4"};
+
+enum { SHAPES = 4000, WARPS = RDX_CUDA_THREADS / 32, KERNEL_SHARED = 2048 };
+
+typedef enum Kind { COLUMNS, SHORT, ROWS, VECTORS, SINGLE, NONE, KINDS } Kind;
+static const char *const kind_names[] = {"columns", "short", "rows", "vectors", "single", "none"};
+
+typedef struct Cut {
+    RdxCudaShape shape;
+    Kind kind;
+    int elements, words, threads;
+} Cut;
+
+/* In the order in which bind asks, with the vectors of the kernel tables. */
+static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
+{
+    const RdxSpace *space = &p->space;
+    const RdxRecipe *recipe = &p->recipe;
+    int size = space->in_size, column = size <= 2 ? 4 : 16 / size;
+    memset(cut, 0, sizeof *cut);
+    cut->words = (rdx_recipe_state_bytes(recipe) + 3) / 4;
+    cut->threads = RDX_CUDA_THREADS;
+    if (rdx_cuda_shape_is_columns(space, recipe, c, column)) {
+        cut->kind = COLUMNS;
+        cut->elements = column;
+        rdx_cuda_shape_columns(&cut->shape, space, recipe, c, column);
+    } else if (rdx_cuda_shape_is_short(space, recipe, c)) {
+        cut->kind = SHORT;
+        cut->elements = 16 / size;
+        rdx_cuda_shape_short(&cut->shape, space, recipe, c, cut->elements);
+    } else if (rdx_cuda_shape_is_rows(space, c)) {
+        cut->kind = ROWS;
+        cut->elements = 16 / size;
+        rdx_cuda_shape_rows(&cut->shape, space, recipe, c);
+    } else {
+        int vector = size == 1 ? 8 : size == 2 && cut->words > 1 ? 4 : 16 / size;
+        int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
+        cut->kind = rdx_cuda_shape_is_vectors(space, c, vector) ? VECTORS : SINGLE;
+        cut->elements = cut->kind == VECTORS ? vector : 1;
+        if (!rdx_cuda_shape_tile(&cut->shape, space, recipe, c, cut->elements, cut->words, shared))
+            cut->kind = NONE;
+        cut->threads = cut->shape.width * cut->shape.height;
+    }
+}
+
+typedef struct Group {
+    int64_t first, outputs;
+} Group;
+
+static Group group_at(const RdxCudaShape *s, int64_t group) /* as grid.cuh has it */
+{
+    int64_t run = group / s->groups_per_run, within = group % s->groups_per_run * s->group_outputs;
+    return (Group){run * s->run_outputs + within, rdx_min(s->run_outputs - within, s->group_outputs)};
+}
+
+/* Groups follow each other without gap or overlap, from the first output to the last. Of many, the first, the last, those at
+   the ends of runs, and some between are looked at. */
+static void check_groups(const PlanCase *p, const RdxCudaShape *s)
+{
+    if (p->space.keep_count == 0) {
+        KEEPS(s->items == 0 && s->groups == 0);
+        return;
+    }
+    KEEPS(s->group_outputs >= 1 && s->run_outputs >= 1 && p->space.keep_count % s->run_outputs == 0);
+    KEEPS(s->groups >= 1 && group_at(s, 0).first == 0);
+    Group last = group_at(s, s->groups - 1);
+    KEEPS(last.first + last.outputs == p->space.keep_count);
+    int64_t step = rdx_max(s->groups / 300, 1);
+    for (int64_t g = 0; g + 1 < s->groups; g += g < 300 ? 1 : step) {
+        int64_t end = rdx_min(g / s->groups_per_run * s->groups_per_run + s->groups_per_run, s->groups) - 1;
+        for (int64_t at = g; at + 1 < s->groups && at <= end; at += rdx_max(end - at, 1)) {
+            Group here = group_at(s, at), next = group_at(s, at + 1);
+            KEEPS(here.outputs >= 1 && here.outputs <= s->group_outputs);
+            KEEPS(here.first + here.outputs == next.first);
+        }
+    }
+    KEEPS(!s->simple || (s->items == s->groups && s->run_outputs >= p->space.keep_count));
+}
+
+static bool is_pow2(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static int log2_of(int64_t n)
+{
+    int log2 = 0;
+    while ((int64_t)1 << log2 < n)
+        log2++;
+    return log2;
+}
+
+/* Each chunk in one part, each lane of a chunk in one residue class and there in one place of one batch. */
+static void check_parts(const PlanCase *p, const Cut *cut)
+{
+    const RdxCudaShape *s = &cut->shape;
+    int64_t chunk = rdx_recipe_chunk(&p->recipe), chunks = rdx_div_up(p->space.reduce_count, chunk);
+    KEEPS(s->chunks == chunks && is_pow2(s->part_chunks) && is_pow2(s->residues));
+    KEEPS(s->split * s->part_chunks >= chunks && (s->split == 1 || (s->split - 1) * s->part_chunks < chunks));
+    KEEPS(s->residues == 1 || s->part_chunks == 1);
+    KEEPS(s->slices >= 1 && s->items == s->groups * s->split * s->residues * s->slices);
+    KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
+    int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
+    switch (cut->kind) {
+    case COLUMNS:
+        KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
+        break;
+    case SHORT: /* a line at a time; a thread has a vector of it, or several */
+        KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
+        KEEPS(s->group_outputs == RDX_CUDA_THREADS / s->mates * RDX_CUDA_SHORT_ROWS);
+        break;
+    case ROWS: /* aligned runs of chunks, a warp each */
+        KEEPS(is_pow2(s->team) && s->team <= WARPS && is_pow2(s->warp_chunks));
+        KEEPS(s->team * s->warp_chunks >= part &&
+              (s->warp_chunks == 1 || s->team * s->warp_chunks == rdx_pow2_ceil(part)));
+        KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == WARPS : s->group_outputs * s->team == WARPS);
+        break;
+    default: {
+        int64_t lanes = rdx_min(rdx_pow2_ceil(rdx_max(p->space.reduce_count, 1)), p->recipe.lanes) / s->residues;
+        KEEPS(is_pow2(s->width) && is_pow2(s->height) && is_pow2(s->batch) && is_pow2(s->batches));
+        KEEPS((int64_t)s->batch * s->batches == rdx_max(lanes, 1) && s->batch % s->height == 0);
+        KEEPS(s->levels >= log2_of(s->batches) + 1 + log2_of(part) + 1);
+        KEEPS(s->finishing != RDX_FINISHING_NONE || s->group_outputs == (int64_t)s->width * cut->elements);
+    }
+    }
+}
+
+/* What the planner provided is enough, and no more is asked than there is. */
+static void check_limits(const PlanCase *p, const RdxConfig *c, const Cut *cut)
+{
+    const RdxCudaShape *s = &cut->shape;
+    int64_t most = p->situation.device->shared_per_block - KERNEL_SHARED;
+    int64_t join = rdx_cuda_shape_join_shared(s, cut->words);
+    KEEPS(cut->threads >= 1 && cut->threads <= RDX_CUDA_THREADS);
+    KEEPS(rdx_cuda_shape_shared(s, cut->elements, cut->words) <= most);
+    KEEPS(join <= most && (join > 0) == (s->finishing != RDX_FINISHING_NONE));
+    KEEPS(s->finishing == c->finishing);
+    if (s->finishing == RDX_FINISHING_NONE || p->space.keep_count == 0)
+        return;
+    int64_t parts = s->split * s->residues, partials = s->groups * parts * s->group_outputs * cut->words * 4;
+    KEEPS(RDX_WORKSPACE_HEAD + partials <= c->workspace_bytes);
+    KEEPS(s->groups * 4 <= RDX_WORKSPACE_HEAD && parts <= INT32_MAX);
+    double input = (double)p->space.reduce_count * (double)p->space.keep_count * p->space.in_size / 100;
+    KEEPS((double)partials <= (input > 4194304.0 ? input : 4194304.0)); /* 1% of the input, or 4 MiB */
+}
+
+typedef struct Met {
+    int plans, kinds[KINDS];
+} Met;
+
+static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
+{
+    RdxCandidate candidates[RDX_STRATEGY_COUNT];
+    int count, chosen;
+    ck_assert_int_eq(rdx_choose(&p->situation, candidates, &count, &chosen), RDX_OK);
+    for (int i = 0; i < count; i++) {
+        const RdxConfig *c = &candidates[i].config;
+        Cut cut;
+        if (candidates[i].refused)
+            continue;
+        plan_note(p, c, seed);
+        cut_up(&cut, p, c);
+        size_t length = strlen(plan_where);
+        snprintf(plan_where + length, sizeof plan_where - length, "\n  cut: %s", kind_names[cut.kind]);
+        KEEPS(cut.kind != NONE);
+        check_groups(p, &cut.shape);
+        check_parts(p, &cut);
+        check_limits(p, c, &cut);
+        met->plans++;
+        met->kinds[cut.kind]++;
+    }
+}
+
+START_TEST(random_cuts)
+{
+    static PlanCase p;
+    static PlanShape shape;
+    Met met = {0};
+    const RdxDeviceInfo *device = rdx_device_preset(devices[_i]);
+    for (uint64_t seed = 1; seed <= SHAPES; seed++) {
+        plan_random_shape(&shape, seed);
+        if (plan_case_of(&p, &shape.problem, device, shape.in_align))
+            check_candidates(&p, seed, &met);
+    }
+    for (int kind = 0; kind < NONE; kind++)
+        ck_assert_msg(met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans", kind_names[kind], met.kinds[kind],
+                      met.plans);
+}
+END_TEST
+
+/* The division by a run's length that the kernels do with one multiplication, where it is hardest: round multiples of the run. */
+static void check_run(uint32_t run)
+{
+    RdxSpace space = {.keep_count = 1, .copy_count = 1, .reduce_rank = 2, .in_size = 4};
+    RdxRecipe recipe = {.lanes = 128, .count = INT32_MAX};
+    RdxConfig config = {.split = 1, .part_chunks = (int64_t)1 << 20, .slices = 1};
+    RdxCudaShape shape;
+    space.reduce_count = INT32_MAX;
+    space.reduce[0].extent = 2;
+    space.reduce[1].extent = run;
+    rdx_cuda_shape_rows(&shape, &space, &recipe, &config);
+    ck_assert_uint_eq(shape.run, run);
+    uint64_t state = run;
+    for (int i = 0; i < 600; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint32_t multiples = INT32_MAX / run,
+                 factor = i < 2 ? (uint32_t)i * multiples : (uint32_t)(state >> 33) % (multiples + 1);
+        for (int off = -1; off <= 1; off++) {
+            int64_t at = (int64_t)factor * run + off;
+            if (at < 0 || at > INT32_MAX)
+                continue;
+            uint32_t e = (uint32_t)at, high = (uint32_t)((uint64_t)e * shape.run_magic >> 32);
+            uint32_t quotient = (high + e) >> shape.run_shift; /* in 32 bits, as the kernels compute it */
+            if (quotient != e / run)
+                ck_abort_msg("%u / %u is %u, not %u", e, run, e / run, quotient);
+        }
+    }
+}
+
+START_TEST(runs)
+{
+    for (uint32_t run = 2; run < 5000; run++)
+        check_run(run);
+    for (int bit = 12; bit < 31; bit++)
+        for (int off = -2; off <= 2; off++)
+            check_run((uint32_t)(((int64_t)1 << bit) + off));
+    check_run(INT32_MAX);
+}
+END_TEST
+
+Suite *test_shape_suite(void);
+
+Suite *test_shape_suite(void)
+{
+    Suite *suite = suite_create("shape");
+    TCase *tests = tcase_create("shape");
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, random_cuts, 0, RDX_LENGTH(devices));
+    tcase_add_test(tests, runs);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
