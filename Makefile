@@ -86,6 +86,8 @@ TEST_FLAGS = $(COMMON) $(OPTIMISE) -Itools -Itests -I$(OBJ) $(CHECK_CFLAGS) $(AF
 LIBS := -lm -pthread -ldl
 CHECK_CFLAGS = $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null || echo -lcheck)
+# Of pkg-config's words only the libraries that belong to Check: libc's stay shared.
+CHECK_STATIC = $(filter-out -lm -lrt -lpthread -pthread,$(shell $(PKG_CONFIG) --static --libs check 2>/dev/null || echo -lcheck))
 LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS)
 
 # ---- Files ----
@@ -103,6 +105,8 @@ alone_src := $(wildcard tests/bits.c tests/check_real.c tests/stand_in.c tests/f
 fuzz_targets := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 test_src := $(filter-out $(alone_src) $(oracle_src),$(wildcard tests/*.c))
 test_obj := $(test_src:%.c=$(OBJ)/%.o)
+gpu_src := $(wildcard tests/gpu/*.c)
+gpu_obj := $(gpu_src:%.c=$(OBJ)/%.o)
 soname := libredax.so.$(SOVERSION)
 
 STATIC := $(BUILD)/libredax.a
@@ -111,6 +115,7 @@ COMMAND := $(BUILD)/redax
 TOOLKIT := $(OBJ)/toolkit.a
 CHECK_ALL := $(BUILD)/check_all
 STAND_IN := $(BUILD)/libredax_stand_in.so
+CHECK_GPU := $(BUILD)/check_gpu
 
 all: $(STATIC) $(SHARED) $(COMMAND) ## build the libraries and the command (the default)
 
@@ -163,6 +168,10 @@ $(COMMAND): $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC)
 $(CHECK_ALL): $(test_obj) $(OBJ)/src/kernels/cuda/shape.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(CHECK_LIBS) -lcjson $(LIBS)
 
+# The GPU suite is built where Check is and run where a GPU is: it holds Check, and loads the plugin.
+$(CHECK_GPU): $(gpu_obj) $(TOOLKIT) $(STATIC)
+	$(call say,LD,$@) $(LINK) -o $@ $^ -Wl,-Bstatic $(CHECK_STATIC) -Wl,-Bdynamic $(LIBS)
+
 # Compares the committed answers without Check, so that it also runs where only a C library is: other CPUs, emulators.
 $(BUILD)/bits: $(OBJ)/tests/bits.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard tools/case*.c) tools/data.c tools/fuzz_device.c) \
 		$(STATIC)
@@ -180,7 +189,7 @@ $(BUILD)/check_real: $(OBJ)/tests/check_real.o
 $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -fsanitize=fuzzer -o $@ $^ -lcjson $(LIBS)
 
--include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d)
+-include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d $(OBJ)/tests/gpu/*.d)
 
 # ---- CUDA ----
 # The plugin: made by `make cuda`, which takes nvcc and about 20 minutes of processor time; `make` makes the core alone. Each strategy
