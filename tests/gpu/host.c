@@ -87,10 +87,10 @@ START_TEST(statuses_of_errors)
                 {100, RDX_ERR_NO_DEVICE, "cudaErrorNoDevice"},
                 {101, RDX_ERR_NO_DEVICE, "cudaErrorInvalidDevice"},
                 {35, RDX_ERR_NO_DEVICE, "cudaErrorInsufficientDriver"},
-                {700, RDX_ERR_CUDA, "cudaErrorIllegalAddress"},
+                {400, RDX_ERR_CUDA, "cudaErrorInvalidResourceHandle"},
                 {719, RDX_ERR_CUDA, "cudaErrorLaunchFailure"},
                 {900, RDX_ERR_STREAM, "cudaErrorStreamCaptureUnsupported"},
-                {906, RDX_ERR_STREAM, "cudaErrorStreamCaptureImplicit"}};
+                {901, RDX_ERR_STREAM, "cudaErrorStreamCaptureInvalidated"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         RdxDeviceInfo info;
         gpu->watch(1, 1, rows[i].error);

@@ -281,6 +281,8 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
         *dim = {space->reduce[d].extent, space->reduce[d].in, space->reduce[d].index, 0};
     for (int d = 0; d < space->copy_rank; d++, dim++)
         *dim = {space->copy[d].extent, 0, space->copy[d].out, space->copy[d].out2};
+    /* What lies behind travels too, and is not to be whatever lay on the stack. */
+    memset(dim, 0, (size_t)(problem->dims + RDX_MAX_RANK - dim) * sizeof *dim);
     problem->keep_rank = space->keep_rank;
     problem->reduce_rank = space->reduce_rank;
     problem->copy_rank = space->copy_rank;
