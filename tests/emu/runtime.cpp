@@ -5,6 +5,7 @@
 #include "runtime.h"
 
 #include <map>
+#include <memory>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,8 +302,14 @@ cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t)
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
 {
     Locked locked(lock);
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     if (owner_of(memory) < 0)
         return cudaErrorInvalidValue;
+    if (cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone) {
+        /* The graph's: there at every replay, gone with the last copy of this work. */
+        std::shared_ptr<void> owned(memory, give_memory);
+        return put(stream, [owned] {});
+    }
     return put(stream, [=] { give_memory(memory); });
 }
 

@@ -7,8 +7,8 @@
 
 static GpuCase c, other;
 
-static const char *const lines[] = {"sum:f32:3000000",          "sum:f32:300x5000/1",     "var:bf16:64x3000/1",
-                                    "var:f32:5000x40/0:out2=1", "argmax:i8:70x80x90/0,2", "sum:f32:1000000x4@0x1/1",
+static const char *const lines[] = {"sum:f32:3000000",          "sum:f32:300x5000/1",      "var:bf16:64x3000/1",
+                                    "var:f32:5000x40/0:out2=1", "argmax:f32:70x80x90/0,2", "sum:f32:1000000x4@0x1/1",
                                     "sum:i8:100000x3/1",        "sum:f32:20x16x3000/1"};
 
 /* ---- Counting ---- */
