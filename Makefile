@@ -196,7 +196,18 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 # is compiled once for each family of kernels (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the
 # source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
-CUDA_ARCHS ?= sm_90
+# Code for the GPUs that are here, where nvcc knows them; else for sm_80 and sm_90; PTX of the newest of them for GPUs to come. The
+# debug build is for one architecture and has no PTX. Asked for only where the plugin is made.
+nvcc_archs = $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null))
+gpu_archs = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
+known_archs = $(or $(filter $(gpu_archs),$(nvcc_archs)),$(filter 80 90,$(nvcc_archs)),90)
+ifeq ($(CUDA_TABLES),small)
+CUDA_ARCHS ?= sm_$(lastword $(sort $(or $(filter $(gpu_archs),$(nvcc_archs)),90)))
+CUDA_PTX ?=
+else
+CUDA_ARCHS ?= $(addprefix sm_,$(known_archs))
+CUDA_PTX ?= $(lastword $(shell printf '%s\n' $(patsubst sm_%,%,$(CUDA_ARCHS)) | sort -n))
+endif
 PLUGIN := $(BUILD)/libredax_cuda.so
 # CUDA_TABLES=small: few ops and dtypes, for working on the kernels; see kernels.def.
 ifeq ($(CUDA_TABLES),small)
@@ -210,7 +221,8 @@ cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy
 cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory reads transfer)
 cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
-cuda_gencode := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch))
+cuda_gencode = $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch)) \
+	$(foreach arch,$(CUDA_PTX),-gencode arch=compute_$(arch),code=compute_$(arch))
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc $(CUDA_DEFINES) -Xfatbin -compress-all -MMD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
@@ -229,7 +241,7 @@ $(PLUGIN): $(cuda_obj) src/kernels/cuda/plugin.map
 		-Xlinker --exclude-libs=ALL -Xlinker -z,defs -o $@ $(cuda_obj)
 
 ifneq ($(NVCC),)
-cuda: $(PLUGIN) ## build the CUDA plugin; CUDA_ARCHS='sm_80 sm_90' for more GPUs
+cuda: $(PLUGIN) ## build the CUDA plugin for the GPUs here, else sm_80 and sm_90; CUDA_ARCHS='sm_80 ...' for others
 cuda-debug: ## build the plugin of few ops and dtypes as build-cuda-debug, for work on the kernels
 	$(again) cuda BUILD=build-cuda-debug CUDA_TABLES=small
 else
@@ -329,6 +341,10 @@ test: $(CHECK_ALL) $(BUILD)/bits $(STAND_IN) $(COMMAND) ## run every test that `
 	$(BUILD)/bits tests/golden.txt
 	tests/test_command.sh $(COMMAND) $(STAND_IN)
 
+check-gpu: setup ## build and run the GPU suite, then under compute-sanitizer; without a GPU it says so and passes the rest
+	$(again) $(CHECK_GPU) $(if $(NVCC),$(PLUGIN))
+	tools/check_gpu.sh $(BUILD)
+
 BENCH ?= --suite bench/cases.txt --json $(BUILD)/bench.json
 bench: all ## time the public suite on the CPU; BENCH='CASE...' for others
 	$(COMMAND) bench --device cpu $(BENCH)
@@ -365,6 +381,7 @@ install: all ## install into PREFIX (/usr/local), below DESTDIR where given
 	install -m 755 $(SHARED).$(VERSION) '$(DESTDIR)$(LIBDIR)/libredax.so.$(VERSION)'
 	ln -sf libredax.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(soname)'
 	ln -sf $(soname) '$(DESTDIR)$(LIBDIR)/libredax.so'
+	if [ -e $(PLUGIN) ]; then install -m 755 $(PLUGIN) '$(DESTDIR)$(LIBDIR)/libredax_cuda.so'; fi
 	$(call configured,redax.pc.in,$(LIBDIR)/pkgconfig/redax.pc)
 	$(call configured,cmake/redaxConfig.cmake.in,$(LIBDIR)/cmake/redax/redaxConfig.cmake)
 	$(call configured,cmake/redaxConfigVersion.cmake.in,$(LIBDIR)/cmake/redax/redaxConfigVersion.cmake)
@@ -374,7 +391,7 @@ install: all ## install into PREFIX (/usr/local), below DESTDIR where given
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(BINDIR)/redax' '$(DESTDIR)$(INCLUDEDIR)/redax.h' '$(DESTDIR)$(LIBDIR)'/libredax.a \
 		'$(DESTDIR)$(LIBDIR)'/libredax.so '$(DESTDIR)$(LIBDIR)'/libredax.so.$(SOVERSION) \
-		'$(DESTDIR)$(LIBDIR)'/libredax.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/pkgconfig/redax.pc' \
+		'$(DESTDIR)$(LIBDIR)'/libredax.so.$(VERSION) '$(DESTDIR)$(LIBDIR)'/libredax_cuda.so '$(DESTDIR)$(LIBDIR)/pkgconfig/redax.pc' \
 		'$(DESTDIR)$(MANDIR)/man1/redax.1' '$(DESTDIR)$(MANDIR)/man3/redax.3'
 	rm -rf '$(DESTDIR)$(LIBDIR)/cmake/redax'
 
@@ -401,6 +418,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug emu setup run check test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug emu setup run check check-gpu test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

@@ -24,6 +24,11 @@ expect() { # expect WHAT COMMAND...: prints 2.5 3.5 6
 "${make[@]}" install "PREFIX=$prefix"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 version=$(pkg-config --modversion redax)
+if [ -e "$build/libredax_cuda.so" ]; then # the CUDA half lies beside the library, where it is looked for
+    cmp "$build/libredax_cuda.so" "$prefix/lib/libredax_cuda.so"
+else
+    [ ! -e "$prefix/lib/libredax_cuda.so" ] || { echo "a CUDA plugin was installed, but none was built" >&2; exit 1; }
+fi
 
 # shellcheck disable=SC2046
 "$cc" -std=c11 -Wall -Wextra -Werror examples/mean.c $(pkg-config --cflags --libs redax) -o "$stage/mean-shared"
