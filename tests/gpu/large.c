@@ -28,7 +28,7 @@ START_TEST(large_counts)
 {
     check("sum:i8:2147483675");
     check("argmax:i8:2147483651");
-    check("max:bf16:2147483649:data=exact");
+    check("max:u8:2147483649");
     check("sum:f32:8589934592@0"); /* one element, 2^33 times */
 }
 END_TEST
@@ -37,8 +37,8 @@ END_TEST
 START_TEST(large_inputs)
 {
     check("sum:f32:3x800000000/1");
-    check("var:bf16:40000x65000/1");
-    check("sum:bf16:65000x40000/0");
+    check("var:f32:20000x65000/1");
+    check("sum:f32:65000x20000/0");
     check("max:f32:1100000000x2/0");
     check("argmax:i8:3x900000001x2/1");
 }
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(large_outputs)
 {
     check("max:i8:2147483700x2/1");
-    check("sum:bf16:2x2147483700/0");
+    check("max:u8:2x2147483700/0");
 }
 END_TEST
 
