@@ -54,6 +54,7 @@ struct Thread {
     uint64_t value, result;
     std::vector<Copy> copies; /* in flight */
     int groups;               /* committed */
+    bool met;                 /* it did an atomic */
 };
 
 struct SharedObject {
@@ -71,8 +72,9 @@ struct Block {
     std::vector<SharedObject> objects;
     std::vector<Context> contexts; /* and homes: of its threads */
     std::vector<Fiber *> homes;
-    Context fenced, learned;
-    char meeting[2], life, to_fenced, from_learned; /* objects to release and acquire */
+    Context fenced, met, heard;                             /* see fence */
+    bool news;                                              /* atomics met something that no barrier has passed on */
+    char meeting[2], life, to_fenced, from_met, from_heard; /* objects to release and acquire */
 };
 
 struct Grid {

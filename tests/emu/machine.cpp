@@ -138,6 +138,17 @@ static void step_aside()
 
 /* ---- Barriers, collectives, fences, atomics ---- */
 
+/* What atomics met is known to the block once a barrier opens; see fence. */
+static void pass_on(Block *block)
+{
+    Context context = grid.current->context;
+    context_enter(block->heard);
+    acquire(&block->from_met);
+    release(&block->from_heard);
+    context_enter(context);
+    block->news = false;
+}
+
 static void open_barrier(Block *block)
 {
     for (Thread &thread : block->threads)
@@ -145,6 +156,8 @@ static void open_barrier(Block *block)
             wake(&thread);
     block->waiting = 0;
     block->generation++;
+    if (block->news)
+        pass_on(block);
 }
 
 static bool same(Site a, Site b)
@@ -222,9 +235,11 @@ uint64_t meet(Collective kind, uint32_t mask, uint64_t value, unsigned source, S
     return me->result;
 }
 
-/* What spec and CUDA promise of relaxed atomics and fences. A block has two contexts of its own: `fenced` knows what its
-   threads did before fences, `learned` what its atomics met. An atomic hands on `fenced` and adds to `learned`; a fence adds
-   its thread to the one and takes over the other. So neither side of a message works without its fence. */
+/* What CUDA promises of relaxed atomics and fences, for ThreadSanitizer. A block has three contexts that stand for knowledge: what
+   its threads did before their fences (`fenced`), what its atomics met (`met`), and what of that a barrier has passed on to all of
+   the block (`heard`). An atomic hands on the first and adds to the second; a fence adds to the first and takes over the
+   third, and of the second what the thread itself met. So neither side of a message works without its fence, nor does a fence that
+   comes too early. */
 void fence()
 {
     Thread *me = grid.current;
@@ -232,10 +247,10 @@ void fence()
     release(&block->to_fenced);
     context_enter(block->fenced);
     acquire(&block->to_fenced);
-    context_enter(block->learned);
-    release(&block->from_learned);
     context_enter(me->context);
-    acquire(&block->from_learned);
+    acquire(&block->from_heard);
+    if (me->met)
+        acquire(&block->from_met);
     if (dice() % 4 == 0)
         step_aside();
 }
@@ -251,9 +266,13 @@ void before_atomic(const void *place)
 
 void after_atomic(const void *place)
 {
-    context_enter(grid.current->warp->block->learned);
+    Thread *me = grid.current;
+    Block *block = me->warp->block;
+    me->met = block->news = true;
+    context_enter(block->met);
     acquire((void *)(uintptr_t)place);
-    context_enter(grid.current->context);
+    release(&block->from_met);
+    context_enter(me->context);
     if (dice() % 2 == 0)
         step_aside();
 }
@@ -269,6 +288,7 @@ static void start_block(Block *block)
                     number / grid_extent.x / grid_extent.y};
     block->alive = (unsigned)block->threads.size();
     block->waiting = 0;
+    block->news = false;
     fill_shared(block, grid.launch->dynamic_bytes);
     for (Warp &warp : block->warps) {
         warp.waiting = warp.gone = 0;
@@ -278,6 +298,7 @@ static void start_block(Block *block)
         thread.fiber = thread.home;
         thread.copies.clear();
         thread.groups = 0;
+        thread.met = false;
         wake(&thread);
     }
     Warp &last = block->warps.back();
@@ -314,7 +335,7 @@ void run_threads()
         grid.launch->kernel->call(grid.launch->parameters);
         end_thread();
         Thread *next = pick();
-        if (next && !next->fiber) {
+        if (next && (!next->fiber || next->fiber == fiber)) {
             next->fiber = fiber;
             become(next);
             continue;
@@ -339,7 +360,8 @@ static void lay_out(Block *block, Index extent)
     }
     if (!block->fenced) {
         block->fenced = context_make();
-        block->learned = context_make();
+        block->met = context_make();
+        block->heard = context_make();
     }
     block->threads.resize(count);
     block->warps.resize((count + 31) / 32);
