@@ -256,7 +256,9 @@ endif
 # EMU_SANITIZE=address,undefined or thread: the kernels are instrumented, the scheduler is not. Sanitized plugins need programs
 # that brought the sanitizer's run-time with them, so the programs are linked again beside each plugin, from the usual objects.
 # EMU_TABLES=sample: each algebra with few dtypes. EMU_CFLAGS=--coverage counts lines.
-EMU_CXX ?= $(if $(findstring thread,$(EMU_SANITIZE)),clang++,g++)
+EMU_CXX ?= $(if $(EMU_SANITIZE),clang++,g++)
+# Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
+EMU_OPTIMISE ?= -O0
 EMU_TABLES ?= $(if $(EMU_SANITIZE),sample,full)
 EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
 EMU_CFLAGS ?=
@@ -272,7 +274,8 @@ EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals.
 EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off $(emu_sanitize) $(EMU_CFLAGS) \
-	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare $(if $(findstring clang,$(EMU_CXX)),,-Wno-maybe-uninitialized)
+	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
+	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
 emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
 emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_strategies:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
@@ -282,12 +285,12 @@ $(emu_obj)/tests/emu/%.o: tests/emu/%.cpp
 	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) -O2 -c -o $@ $<
 
 $(emu_host): $(emu_obj)/%.o: %.cu
-	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) -O1 -c -o $@ $<
+	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) $(EMU_OPTIMISE) -c -o $@ $<
 
 define emu_rule
 $$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
 	$$(call say,CXX,'$$< ($(1))') mkdir -p $$(@D) && \
-		$$(EMU_CXX) $$(EMU_FLAGS) $$(EMU_DEVICE_FLAGS) -O1 -DRDX_FAMILY=$(1) -DRDX_FAMILY_$(1) -c -o $$@ $$<
+		$$(EMU_CXX) $$(EMU_FLAGS) $$(EMU_DEVICE_FLAGS) $(EMU_OPTIMISE) -DRDX_FAMILY=$(1) -DRDX_FAMILY_$(1) -c -o $$@ $$<
 endef
 $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
@@ -298,7 +301,7 @@ $(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(emu_obj)/$(cuda_dir)/shape.o test
 	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \
 		$(if $(EMU_SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
 
-emu_link = $(if $(findstring thread,$(EMU_SANITIZE)),clang,$(CC)) $(emu_sanitize)
+emu_link = $(if $(EMU_SANITIZE),clang,$(CC)) $(emu_sanitize)
 $(EMU_BUILD)/redax: $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
 	$(call say,LD,$@) $(emu_link) -o $@ $(filter-out %.so,$^) -lcjson $(LIBS)
 
@@ -307,7 +310,7 @@ $(EMU_BUILD)/bits: $(OBJ)/tests/bits.o $(TOOLKIT) $(STATIC) $(EMU_PLUGIN)
 
 # Small kernels with bugs to switch on: the emulator's own test.
 $(emu_obj)/tests/emu/planted.o: tests/emu/planted.cpp
-	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) -O1 -c -o $@ $<
+	$(call say,CXX,$<) mkdir -p $(@D) && $(EMU_CXX) $(EMU_FLAGS) $(EMU_DEVICE_FLAGS) $(EMU_OPTIMISE) -c -o $@ $<
 
 $(EMU_BUILD)/planted: $(emu_obj)/tests/emu/planted.o $(emu_machine)
 	$(call say,LD,$@) $(EMU_CXX) -pthread $(emu_sanitize) $(EMU_CFLAGS) -o $@ $^

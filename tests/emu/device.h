@@ -135,8 +135,11 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 {
     return {x, y, z, w};
 }
+/* Hardware faults on what is not aligned to its own size. */
 template <class T> inline T __ldg(const T *at)
 {
+    if ((uintptr_t)at % alignof(T) != 0)
+        emu::fault({}, "%zu bytes are read from %p, which is not aligned to them", sizeof(T), (const void *)at);
     return *at;
 }
 
