@@ -258,7 +258,7 @@ endif
 # EMU_TABLES=sample: each algebra with few dtypes. EMU_CFLAGS=--coverage counts lines.
 EMU_CXX ?= $(if $(EMU_SANITIZE),clang++,g++)
 # Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
-EMU_OPTIMISE ?= -O0
+EMU_OPTIMISE ?= $(if $(findstring thread,$(EMU_SANITIZE)),-O1,-O0)
 EMU_TABLES ?= $(if $(EMU_SANITIZE),sample,full)
 EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
 EMU_CFLAGS ?=
@@ -269,7 +269,7 @@ EMU_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
 emu_obj := $(EMU_BUILD)/obj
 emu_sanitize := $(if $(EMU_SANITIZE),-fsanitize=$(EMU_SANITIZE) -fno-omit-frame-pointer \
-	$(if $(findstring undefined,$(EMU_SANITIZE)),-fno-sanitize-recover=all))
+	$(if $(findstring undefined,$(EMU_SANITIZE)),-fno-sanitize=vptr$(comma)function -fno-sanitize-recover=all))
 EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno-missing-field-initializers -Iinclude -Isrc -Itests/emu $(if $(WERROR),-Werror) \
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals.

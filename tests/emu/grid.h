@@ -89,7 +89,7 @@ struct Grid {
     unsigned fibers;
     char start; /* to release and acquire */
 };
-extern Grid grid;
+extern Grid &grid;
 
 uint64_t dice();
 void run_threads();

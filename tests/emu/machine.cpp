@@ -16,7 +16,7 @@ namespace emu
 
 Here here;
 Index block_extent, grid_extent;
-Grid grid;
+Grid &grid = *new Grid(); /* never destroyed: fibers lie in it */
 
 [[noreturn]] void fault(Site site, const char *format, ...)
 {

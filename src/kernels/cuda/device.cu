@@ -310,7 +310,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.out = launch->out + space->out_offset;
     problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
     problem.counters = (unsigned *)launch->workspace;
-    problem.partials = (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD);
+    problem.partials = launch->workspace ? (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD) : NULL;
     problem.alpha = launch->alpha;
     problem.beta = launch->beta;
     problem.outputs = space->keep_count;
