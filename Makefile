@@ -255,15 +255,19 @@ endif
 # The same plugin from the same sources, compiled for the CPU (tests/emu): `make emu` needs no nvcc, RDX_CUDA_PLUGIN names the result.
 # EMU_SANITIZE=address,undefined or thread: the kernels are instrumented, the scheduler is not. Sanitized plugins need programs
 # that brought the sanitizer's run-time with them, so the programs are linked again beside each plugin, from the usual objects.
-# EMU_TABLES=sample: each algebra with few dtypes. EMU_CFLAGS=--coverage counts lines.
+# EMU_TABLES=sample: each algebra with few dtypes; small: as in the debug build. EMU_CFLAGS=--coverage counts lines.
 EMU_CXX ?= $(if $(EMU_SANITIZE),clang++,g++)
 # Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
 EMU_OPTIMISE ?= $(if $(findstring thread,$(EMU_SANITIZE)),-O1,-O0)
 EMU_TABLES ?= $(if $(EMU_SANITIZE),sample,full)
 EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
 EMU_CFLAGS ?=
+EMU_DEFINES_sample := -DRDX_CUDA_SAMPLE_TABLES
+EMU_DEFINES_small := -DRDX_CUDA_SMALL_TABLES
 ifeq ($(EMU_TABLES),sample)
 EMU_FAMILIES := SAMPLE
+else ifeq ($(EMU_TABLES),small)
+EMU_FAMILIES := SMALL
 else
 EMU_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
@@ -274,7 +278,7 @@ EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals.
 EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off $(emu_sanitize) $(EMU_CFLAGS) \
-	$(if $(filter sample,$(EMU_TABLES)),-DRDX_CUDA_SAMPLE_TABLES) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
+	$(EMU_DEFINES_$(EMU_TABLES)) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
 	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
 emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
@@ -316,6 +320,11 @@ $(EMU_BUILD)/planted: $(emu_obj)/tests/emu/planted.o $(emu_machine)
 	$(call say,LD,$@) $(EMU_CXX) -pthread $(emu_sanitize) $(EMU_CFLAGS) -o $@ $^
 
 emu: $(EMU_PLUGIN) $(EMU_BUILD)/redax $(EMU_BUILD)/bits $(EMU_BUILD)/planted ## build the CUDA plugin for the CPU (tests/emu) and its programs as build-emu
+
+EMU_CASES ?= 2000
+check-emu: ## build the emulator, then golden answers and EMU_CASES (2000) random cases through it
+	$(again) emu
+	tests/emu/check_emu.sh $(EMU_BUILD) $(firstword $(subst $(comma), ,$(EMU_SANITIZE)) plain) $(EMU_CASES)
 
 -include $(wildcard $(emu_obj)/tests/emu/*.d $(emu_obj)/$(cuda_dir)/*.d)
 
@@ -421,6 +430,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug emu setup run check check-gpu test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug emu check-emu setup run check check-gpu test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

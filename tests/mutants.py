@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 15 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 35 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
 
 A mutant is one change to one file of src/. It is killed if it does not survive, in this order: the golden answers
-(build/bits), the quick suites of check_all, and a short fuzz run. One that does not compile is no mutant: another is drawn.
+(build/bits), the quick suites of check_all, and a short fuzz run. Bugs named in the CUDA kernels are judged by the golden answers and
+a fuzz run through the emulated plugin. One that does not compile is no mutant: another is drawn.
 The draw orders all possible changes by a hash of (seed, file, line's text, operator), so an edit elsewhere does not reshuffle it.
 Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
 is named in the output. A named patch that no longer applies is a failure.
@@ -34,7 +35,8 @@ DRAWN = 40
 NEEDED = 0.95
 QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda print".split()
 
-Mutant = namedtuple("Mutant", "name path old new line")  # line: position of `old`, counted from 0; -1: wherever it is
+# line: position of `old`, counted from 0; -1: wherever it is. judge: "host", or the kind of emulator that judges it
+Mutant = namedtuple("Mutant", "name path old new line judge")
 
 NAMED = [
     ("canonical order turned round", "src/iter/collapse.c", "return a->in > b->in;", "return a->in < b->in;"),
@@ -60,6 +62,72 @@ NAMED = [
     ("short rows of several axes lack their table", "src/plan/scratch.c",
      "            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;\n            needs.levels = rdx_scratch_levels(n);",
      "            needs.levels = rdx_scratch_levels(n);"),
+]
+
+
+# In the CUDA kernels and what launches them, judged by the emulated plugin (tests/emu). thread: by ThreadSanitizer, which alone sees a
+# fence that is missing; plain: by wrong answers and by what the emulator itself notices.
+NAMED_CUDA = [
+    ("halves are joined before they are there", "src/kernels/cuda/block.cuh",
+     "        __syncthreads();\n        for (int slot",
+     "        for (int slot", "plain"),
+    ("a batch is written while it is read", "src/kernels/cuda/tile.cuh",
+     "push_batch(number, n, first_chunk, in_part);\n            __syncthreads();",
+     "push_batch(number, n, first_chunk, in_part);", "plain"),
+    ("partials are not fenced by who writes them", "src/kernels/cuda/grid.cuh",
+     "    __threadfence();\n    __syncthreads();\n    if (threadIdx.x == 0) {",
+     "    __syncthreads();\n    if (threadIdx.x == 0) {", "thread"),
+    ("partials are not fenced by who reads them", "src/kernels/cuda/grid.cuh",
+     "    if (is_last) {\n        __threadfence();",
+     "    if (is_last) {", "thread"),
+    ("the ticket is taken before the block is done", "src/kernels/cuda/grid.cuh",
+     "    __threadfence();\n    __syncthreads();\n    if (threadIdx.x == 0) {",
+     "    __threadfence();\n    if (threadIdx.x == 0) {", "thread"),
+    ("counters are left as they are", "src/kernels/cuda/grid.cuh",
+     "item.group], parts - 1) == parts - 1",
+     "item.group], ~0u) == parts - 1", "plain"),
+    ("the first block finishes", "src/kernels/cuda/grid.cuh",
+     "parts - 1) == parts - 1;",
+     "parts - 1) == 0;", "plain"),
+    ("residues in their own order", "src/kernels/cuda/grid.cuh",
+     "reverse_bits(item.residue, log2_of(s.residues))",
+     "item.residue", "plain"),
+    ("batches in their own order", "src/kernels/cuda/index.cuh",
+     "return bits == 0 ? 0 : (int)(__brev((unsigned)i) >> (32 - bits));",
+     "return i;", "plain"),
+    ("a lane too many at the tail", "src/kernels/cuda/tile.cuh",
+     "if (first + step * i < n)",
+     "if (first + step * i <= n)", "plain"),
+    ("a partner that is not there is joined", "src/kernels/cuda/warp.cuh",
+     "return r + h < n ? joined",
+     "return r + h <= n ? joined", "plain"),
+    ("the shorter run of chunks counts as the longer", "src/kernels/cuda/warp.cuh",
+     "elements(end - 2 * run, run), elements(end - run, run)",
+     "elements(end - run, run), elements(end - 2 * run, run)", "plain"),
+    ("the upper word of a sum is lost", "src/kernels/cuda/algebra.cuh",
+     "words[at++] = (uint32_t)((uint64_t)x >> 32);",
+     "words[at++] = 0;", "plain"),
+    ("a NaN keeps its sign", "src/kernels/cuda/finish.cuh",
+     "node.s != node.s ? nan_of(node.s) : node.s",
+     "node.s", "plain"),
+    ("the second output is scaled too", "src/kernels/cuda/finish.cuh",
+     "            if (!target.second) {",
+     "            if (true) {", "plain"),
+    ("copies of the first slices are forgotten", "src/kernels/cuda/grid.cuh",
+     "(slice < more ? slice : more)",
+     "slice", "plain"),
+    ("-0 comes before +0 for an index", "src/kernels/cuda/vec.cuh",
+     "zeros_equal && bits == 0x80000000u ? 0 : bits",
+     "bits", "plain"),
+    ("residues have no blocks", "src/kernels/cuda/shape.c",
+     "shape->groups * shape->split * shape->residues * shape->slices",
+     "shape->groups * shape->split * shape->slices", "plain"),
+    ("too little shared memory for the stack", "src/kernels/cuda/shape.c",
+     "(int64_t)(shape->batch + shape->levels) *",
+     "(int64_t)(shape->batch + shape->levels - 1) *", "plain"),
+    ("the finishing launch is left out", "src/kernels/cuda/device.cu",
+     "if (!code->finish)",
+     "if (true)", "plain"),
 ]
 
 
@@ -144,7 +212,7 @@ def draw(seed):
                     seen[key] = seen.get(key, 0) + 1
                     digest = hashlib.sha256(repr((seed, key, seen[key])).encode()).digest()
                     name = "%s: %s -> %s" % (operator, lines[number].strip(), changed.strip())
-                    found.append((digest, Mutant(name, path, lines[number], changed, number)))
+                    found.append((digest, Mutant(name, path, lines[number], changed, number, "host")))
     found.sort(key=lambda item: item[0])
     taken, per_line = [], set()
     for _, mutant in found:  # one change a line
@@ -211,9 +279,9 @@ def make_flags():
     return flags
 
 
-def run(command, home, limit):
+def run(command, home, limit, **more):
     """(exit status, output); 124 if it took too long."""
-    environment = dict(os.environ, CK_DEFAULT_TIMEOUT="20", CK_TIMEOUT_MULTIPLIER="1", MAKEFLAGS="")
+    environment = dict(os.environ, CK_DEFAULT_TIMEOUT="20", CK_TIMEOUT_MULTIPLIER="1", MAKEFLAGS="", **more)
     process = subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
     try:
@@ -230,6 +298,28 @@ def build(home, jobs=1):
     return run(["make", "-j%d" % jobs] + make_flags() + targets, home, 400)
 
 
+EMULATORS = {"plain": "build-emu", "thread": "build-emu-thread"}
+
+
+def build_emulator(home, kind, jobs=1):
+    """The emulated plugin with the tables of the debug build; the host's objects are there."""
+    sanitize = ["EMU_SANITIZE=" + kind] if kind != "plain" else []
+    return run(["make", "-j%d" % jobs, "EMU_TABLES=small", "EMU_OPTIMISE=-O0"] + sanitize + make_flags() + ["emu"], home, 900)
+
+
+def emulator_steps(kind):
+    folder = EMULATORS[kind]
+    fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000" if kind == "plain" else "300"]
+    return (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 120),
+            ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 120),
+            ("fuzz", fuzz + ["--device", "cuda:0"], 120), ("fuzz", fuzz + ["--device", "cuda:1"], 120))
+
+
+def run_on_emulator(command, home, limit, kind):
+    return run(command, home, limit, RDX_CUDA_PLUGIN=os.path.join(home, EMULATORS[kind], "libredax_cuda_emu.so"),
+               TSAN_OPTIONS="halt_on_error=1:exitcode=66")
+
+
 STEPS = (
     ("golden", ["build/bits", "tests/golden.txt"], 30),
     ("check", ["build/check_all"] + QUICK, 60),
@@ -241,13 +331,15 @@ def judge(worker, mutant):
     """(verdict, detail, seconds): a step's name, "survived", "does not compile" or "does not apply"."""
     start = time.monotonic()
     verdict, detail = "survived", ""
+    emulated = mutant.judge in EMULATORS
     if not worker.apply(mutant):
         verdict = "does not apply"
-    elif build(worker.home)[0] != 0:
+    elif (build_emulator(worker.home, mutant.judge) if emulated else build(worker.home))[0] != 0:
         verdict = "does not compile"
     else:
-        for name, command, limit in STEPS:
-            status, output = run(command, worker.home, limit)
+        for name, command, limit in emulator_steps(mutant.judge) if emulated else STEPS:
+            status, output = run_on_emulator(command, worker.home, limit, mutant.judge) if emulated \
+                else run(command, worker.home, limit)
             if status != 0:
                 verdict = name
                 lines = [line for line in output.strip().split("\n") if line.strip()]
@@ -283,6 +375,14 @@ def prepare(folder):
         status, output = run(command, pristine, limit)
         if status != 0:
             sys.exit("mutants: the sources themselves fail %s:\n%s" % (name, output))
+    for kind in EMULATORS:
+        status, output = build_emulator(pristine, kind, os.cpu_count() or 1)
+        if status != 0:
+            sys.exit("mutants: the emulator itself does not build:\n" + output)
+        for name, command, limit in emulator_steps(kind):
+            status, output = run_on_emulator(command, pristine, limit, kind)
+            if status != 0:
+                sys.exit("mutants: the kernels themselves fail %s:\n%s" % (name, output[-4000:]))
     return pristine
 
 
@@ -346,7 +446,9 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    named = [Mutant(name, path, old, new, -1) for name, path, old, new in NAMED if arguments.only in name]
+    named = [Mutant(name, path, old, new, -1, "host") for name, path, old, new in NAMED if arguments.only in path + ": " + name]
+    named += [Mutant(name, path, old, new, -1, judge) for name, path, old, new, judge in NAMED_CUDA
+              if arguments.only in path + ": " + name]
     drawn = [mutant for mutant in draw(arguments.seed) if arguments.only in mutant.path + ": " + mutant.name]
     if arguments.list:
         for mutant in named + drawn[:arguments.count]:
