@@ -79,6 +79,21 @@ libfuzzer() {
     return $status
 }
 
+# The CUDA kernels without a GPU (tests/emu): planted bugs, golden answers, random cases under a schedule of the day. The plain one
+# has every kernel and counts the lines that it reaches; the sanitized ones have a sample.
+emulated() {
+    local seed=$((EPOCHSECONDS % 100000))
+    if [ "$1" = plain ]; then
+        rm -f build-emu/obj/src/kernels/cuda/*.gcda
+        make -j2 WERROR=1 EMU_CFLAGS=--coverage emu
+        tests/emu/check_emu.sh build-emu plain 5000 $seed
+        tests/emu/coverage.py build-emu 95
+    else
+        make -j2 WERROR=1 "EMU_SANITIZE=$1" emu
+        tests/emu/check_emu.sh "build-emu-${1//,/-}" "${1%%,*}" 1000 $seed
+    fi
+}
+
 mutants() { "$(numpy_python)" tests/mutants.py; }
 
 # Nothing that a build or a test wrote is left in the tree but what .gitignore names.

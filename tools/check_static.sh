@@ -11,5 +11,5 @@ cppcheck --quiet --error-exitcode=1 --std=c11 --language=c --enable=warning,perf
     --suppress=uninitvar:tools/fuzz_make.c --suppress=uninitvar:tools/stats_axes.c \
     --max-configs=1 -j2 -Iinclude -Isrc -Itools -D_GNU_SOURCE= -DRDX_ISA=baseline -DRDX_HAVE_BASELINE -D__x86_64__ \
     -D__GNUC__=12 src tools examples || failed=1
-shellcheck .ci/run .ci/steps.sh tools/*.sh || failed=1
+shellcheck .ci/run .ci/steps.sh tools/*.sh tests/emu/*.sh || failed=1
 [ "$failed" = 0 ] && echo "static analysis: nothing found"
