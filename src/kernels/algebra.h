@@ -111,18 +111,21 @@ RDX_NO_COUNTS(u8)
 RDX_NO_COUNTS(i16)
 RDX_NO_COUNTS(u16)
 RDX_NO_COUNTS(i32)
+RDX_NO_COUNTS(t32)
 RDX_NO_COUNTS(i64)
 
 /* 16 elements of the type are exact in it, and as many such sums as 2 to the power of spare_levels. */
 typedef int16_t RdxWide_i8, RdxWide_u8;
 typedef int32_t RdxWide_i16, RdxWide_u16;
 typedef int64_t RdxWide_i32;
+typedef int32_t RdxWide_t32; /* of truth values, 0 or 1 */
 enum {
     rdx_isum_spare_levels_i8 = 4, /* 16 * 16 * -128 = -2^15 */
     rdx_isum_spare_levels_u8 = 3,
     rdx_isum_spare_levels_i16 = 12,
     rdx_isum_spare_levels_u16 = 11,
     rdx_isum_spare_levels_i32 = 28,
+    rdx_isum_spare_levels_t32 = 26,
 };
 
 #define RDX_INT int32_t
@@ -171,6 +174,13 @@ enum {
 #define RDX_INT int32_t
 #define RDX_WIDE RdxWide_i32
 #define RDX_SUFFIX i32
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT int32_t
+#define RDX_WIDE RdxWide_t32
+#define RDX_SUFFIX t32
 #include "algebra_isum.inc"
 #undef RDX_INT
 #undef RDX_WIDE

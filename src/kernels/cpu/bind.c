@@ -39,22 +39,35 @@ static bool is_native(RdxType type, RdxWork work, bool planar)
     return (native[type] >> work & 1) && !planar;
 }
 
+/* What the ELEMENT of a fused fold means by TURN and NAN_KEY. */
+static void set_load(RdxLoad *load, const RdxRecipe *recipe)
+{
+    int64_t top = recipe->work == RDX_WORK_I64 ? INT64_MAX : INT32_MAX;
+    if (recipe->map == RDX_MAP_KEY || recipe->map == RDX_MAP_KEY_ARG) {
+        load->turn = recipe->flip ? -1 : 0;
+        load->nan = recipe->omit ? -top - 1 : top;
+    } else if (recipe->map == RDX_MAP_ZERO) { /* |x| in [0, 1) by its bits */
+        load->turn = 0;
+        load->nan = 1;
+    } else if (recipe->map == RDX_MAP_NONZERO) { /* in [1, infinity], and NaN */
+        load->turn = 1;
+        load->nan = recipe->omit ? 0x7f800000 : INT32_MAX;
+    }
+}
+
 /* Takes the fold that converts and maps on its way, where there is one. */
 static void fuse(RdxCpuCode *code, const RdxRecipe *recipe)
 {
-    for (const RdxFused *fused = code->isa->fused; fused->fold; fused++) {
-        if (fused->in != recipe->in || fused->algebra != recipe->algebra || fused->work != recipe->work ||
-            fused->map != recipe->map)
-            continue;
-        code->fold = fused->fold;
-        code->rows = fused->rows;
-        code->staged = false;
-        int64_t top = recipe->work == RDX_WORK_I64 ? INT64_MAX : INT32_MAX;
-        code->load.turn = recipe->map == RDX_MAP_ZERO ? 1 : recipe->flip ? -1 : 0;
-        code->load.nan = recipe->algebra == RDX_ALGEBRA_ISUM ? recipe->omit && recipe->map == RDX_MAP_NONZERO
-                         : recipe->omit                      ? -top - 1
-                                                             : top;
-    }
+    const RdxFused *fused = code->isa->fused;
+    while (fused->fold && (fused->in != recipe->in || fused->algebra != recipe->algebra ||
+                           fused->work != recipe->work || fused->map != recipe->map))
+        fused++;
+    if (!fused->fold)
+        return;
+    code->fold = fused->fold;
+    code->rows = fused->rows;
+    code->staged = false;
+    set_load(&code->load, recipe);
 }
 
 RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
