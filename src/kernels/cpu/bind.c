@@ -66,6 +66,7 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe)
         return;
     code->fold = fused->fold;
     code->rows = fused->rows;
+    code->short_rows = fused->short_rows;
     code->staged = false;
     set_load(&code->load, recipe);
 }
@@ -86,6 +87,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     RDX_ASSURE(code.algebra->fold && code.store && code.reduce);
     code.fold = code.algebra->fold;
     code.rows = code.algebra->rows;
+    code.short_rows = code.algebra->short_rows;
     code.staged = code.convert || recipe->map != RDX_MAP_NONE;
     if (config->strategy != RDX_CHOOSE_REFERENCE) /* which stays free of short cuts */
         fuse(&code, recipe);

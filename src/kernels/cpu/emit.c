@@ -4,7 +4,7 @@
 
 #include "../../iter/walk.h"
 
-enum { TILE = 256 }; /* outputs at a time */
+enum { TILE = 256 }; /* outputs at a time: complex ones of f64; of smaller ones as many as fit */
 
 typedef struct Target {
     unsigned char *to;
@@ -81,16 +81,27 @@ static void spread_with_old(const RdxWorker *worker, const Target *target, const
     }
 }
 
+/* Outputs that fit where TILE complex ones of f64 do. */
+static int64_t outputs_at_once(const RdxWorker *worker, bool two)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    int work = rdx_work_size((RdxWork)recipe->result), size = rdx_types[recipe->out].size;
+    if (two || rdx_type_is_complex((RdxType)recipe->out) || recipe->unit > 1)
+        return TILE;
+    return 16 * TILE / rdx_max(work, size);
+}
+
 void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned char *out, unsigned char *out2,
               int64_t out_step, int64_t out2_step)
 {
     const RdxRecipe *recipe = worker->recipe;
-    double result[2 * TILE], second[2 * TILE];
-    for (int64_t at = 0; at < outputs; at += TILE) {
-        int64_t count = rdx_min(outputs - at, TILE);
+    double room[2 * TILE], second[2 * TILE];
+    const int64_t at_once = outputs_at_once(worker, out2 != NULL);
+    for (int64_t at = 0; at < outputs; at += at_once) {
+        int64_t count = rdx_min(outputs - at, at_once);
         Target first = {out + at * out_step, out_step, (RdxType)recipe->out, worker->code->store};
         RdxStrip some = at ? rdx_strip_at(nodes, recipe, at * recipe->unit) : nodes;
-        worker->code->isa->finish(recipe, some, count, result, out2 ? second : NULL);
+        void *result = worker->code->isa->finish(recipe, some, count, room, out2 ? second : NULL);
         if (worker->beta != 0) {
             spread_with_old(worker, &first, result, count);
         } else {

@@ -8,11 +8,20 @@
 extern const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
+/* One entry of them: what fold.inc makes of an algebra over a working type, with QUICK also short_rows. */
+#define RDX_FOLDS(algebra, suffix, short_rows)                                                                         \
+    {                                                                                                                  \
+        algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
+            algebra##_halve_rows_##suffix, short_rows, NULL                                                            \
+    }
+#define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, suffix, NULL)
+#define RDX_QUICK(algebra, suffix) RDX_FOLDS(algebra, suffix, algebra##_short_rows_##suffix)
+
 extern const RdxFused RDX_LEVEL(fused)[];
 
 void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
                     const RdxRecipe *recipe);
-void RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second);
+void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second);
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
 void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);

@@ -49,6 +49,8 @@ typedef struct RdxRows {
     const unsigned char *in;
     int64_t step, plane, count, n, lanes, unit;
     RdxStrip nodes;
+    RdxStrip room; /* short_rows: n / 2 nodes a row, for at_once rows */
+    int64_t at_once;
     /* Indexed algebras: logical index of the first row's first element, from there to the next row's, from one element to the
        next, and of each within a line. */
     int64_t index, next_index, index_step;
@@ -65,10 +67,11 @@ typedef struct RdxAlgebraCode {
     void (*join)(RdxStrip dst, RdxStrip a, RdxStrip b, int64_t width, int64_t na, int64_t nb);
     /* In place over min(n, lanes) * unit nodes of one chunk of n elements; the first unit nodes are the answer. */
     void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
-    /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each: row i's answer goes to rows[i]. `from`
-       may be rows; else it is not written, and what lies `ahead` bytes behind is asked for, 0: nothing. */
-    void (*halve_rows)(RdxStrip rows, RdxStrip from, int64_t count, int64_t n, int64_t lanes, int64_t unit,
-                       int64_t ahead);
+    /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each, which are lost: row i's answer goes
+       to to[i]; to may be rows. */
+    void (*halve_rows)(RdxStrip to, RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
+    /* Rows of 2 to L elements, a power of two, that follow each other: one node each. May be NULL. */
+    void (*short_rows)(const RdxRows *rows);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
     void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
 } RdxAlgebraCode;
@@ -78,6 +81,7 @@ typedef struct RdxFused {
     uint8_t in, algebra, work, map; /* RdxType, RdxAlgebra, RdxWork, RdxMap of the recipe */
     void (*fold)(const RdxFold *fold);
     void (*rows)(const RdxRows *rows);
+    void (*short_rows)(const RdxRows *rows); /* may be NULL */
 } RdxFused;
 
 /* Asks for memory that is needed next. Joining lanes keeps a core busy without a load in flight, and what lies behind the rows is
@@ -104,8 +108,9 @@ typedef void (*RdxConvert)(void *dst, const void *src, int64_t n, int64_t plane)
 typedef void (*RdxMapCode)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
                            const RdxRecipe *recipe);
 
-/* n nodes (unit each) -> result[n] (complex and minmax: pairs) and, where asked for, second[n]. */
-typedef void (*RdxFinishCode)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second);
+/* n nodes (unit each) -> n results (complex and minmax: pairs) and, where asked for, second[n]. Returns the results: in room, or
+   the nodes themselves where they are the answer. */
+typedef void *(*RdxFinishCode)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second);
 
 /* n contiguous results -> n contiguous elements of the output dtype. */
 typedef void (*RdxStore)(void *dst, const void *src, int64_t n);

@@ -31,6 +31,10 @@ static void f16_to_f32(void *dst, const void *src, int64_t n, int64_t plane)
     float *y = dst;
     int64_t i = 0;
     (void)plane;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(x + i))));
+#endif
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
     for (; i < n; i++)

@@ -58,10 +58,6 @@ static int64_t integer_at(const RdxRecipe *recipe, const RdxStrip *nodes, int64_
 
 static void finish_integer(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result)
 {
-    if (recipe->result == RDX_WORK_I64 && recipe->finish == RDX_FINISH_VALUE && recipe->work_parts == 0) {
-        memcpy(result, nodes.part[0], (size_t)n * sizeof(int64_t));
-        return;
-    }
     for (int64_t i = 0; i < n; i++) {
         int64_t s = integer_at(recipe, &nodes, i);
         if (recipe->result == RDX_WORK_I64)
@@ -204,20 +200,38 @@ static void finish_f64(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void 
     }
 }
 
-void RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result, void *second)
+/* Whether the first part of the nodes is the result. A sum under omit is never -0 and has to be lifted. */
+static bool nodes_are_results(const RdxRecipe *recipe)
 {
+    switch ((RdxAlgebra)recipe->algebra) {
+    case RDX_ALGEBRA_SUM:
+    case RDX_ALGEBRA_PROD:
+        return recipe->finish == RDX_FINISH_VALUE && recipe->work == recipe->result &&
+               (!recipe->omit || recipe->algebra == RDX_ALGEBRA_PROD);
+    case RDX_ALGEBRA_ISUM:
+        return recipe->finish == RDX_FINISH_VALUE && recipe->result == RDX_WORK_I64;
+    default:
+        return false;
+    }
+}
+
+void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second)
+{
+    if (nodes_are_results(recipe))
+        return nodes.part[0];
     if (recipe->finish == RDX_FINISH_KEY)
-        finish_keys(recipe, nodes, n, result, second);
+        finish_keys(recipe, nodes, n, room, second);
     else if (recipe->finish == RDX_FINISH_INDEX)
-        finish_index(recipe, nodes, n, result);
+        finish_index(recipe, nodes, n, room);
     else if (recipe->algebra == RDX_ALGEBRA_MOMENTS)
-        finish_moments(recipe, nodes, n, result, second);
+        finish_moments(recipe, nodes, n, room, second);
     else if (recipe->work == RDX_WORK_F32)
-        finish_f32(recipe, nodes, n, result, second);
+        finish_f32(recipe, nodes, n, room, second);
     else if (recipe->work == RDX_WORK_F64)
-        finish_f64(recipe, nodes, n, result, second);
+        finish_f64(recipe, nodes, n, room, second);
     else
-        finish_integer(recipe, nodes, n, result);
+        finish_integer(recipe, nodes, n, room);
+    return room;
 }
 
 /* result = alpha * result + beta * old, each product rounded; old NULL where beta is 0. Values, so twice n where complex. */

@@ -14,24 +14,7 @@
 #define T float
 #define RDX_SUFFIX f32
 #define FUSED f32_of_bf16
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_bf16(x)
-#include "fold.inc"
-
-#define A sum
-#define A_UPPER SUM
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_f16
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_f16(x)
-#include "fold.inc"
-
-#define A sumsq
-#define A_UPPER SUMSQ
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_bf16
+#define PAIRED
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
@@ -40,16 +23,8 @@
 #define A_UPPER SUMSQ
 #define T float
 #define RDX_SUFFIX f32
-#define FUSED f32_of_f16
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_f16(x)
-#include "fold.inc"
-
-#define A var
-#define A_UPPER VAR
-#define T float
-#define RDX_SUFFIX f32
 #define FUSED f32_of_bf16
+#define PAIRED
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
@@ -58,9 +33,10 @@
 #define A_UPPER VAR
 #define T float
 #define RDX_SUFFIX f32
-#define FUSED f32_of_f16
+#define FUSED f32_of_bf16
+#define PAIRED
 #define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_f16(x)
+#define ELEMENT(x) rdx_load_bf16(x)
 #include "fold.inc"
 
 #define A max
@@ -77,17 +53,9 @@
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
+#define PAIRED
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), false, TURN, NAN_KEY)
-#include "fold.inc"
-
-#define A max
-#define A_UPPER MAX
-#define T int32_t
-#define RDX_SUFFIX i32
-#define FUSED i32_of_f16
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), false, TURN, NAN_KEY)
 #include "fold.inc"
 
 #define A max
@@ -114,18 +82,9 @@
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
+#define PAIRED
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), true, TURN, NAN_KEY)
-#define INDEXED 1
-#include "fold.inc"
-
-#define A argmax
-#define A_UPPER ARGMAX
-#define T int32_t
-#define RDX_SUFFIX i32
-#define FUSED i32_of_f16
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_key_f32(rdx_load_f16(x), true, TURN, NAN_KEY)
 #define INDEXED 1
 #include "fold.inc"
 
@@ -156,6 +115,7 @@
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_i8
+#define SHORT 0
 #define SOURCE int8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
 #include "fold.inc"
@@ -165,6 +125,7 @@
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_u8
+#define SHORT 0
 #define SOURCE uint8_t
 #define ELEMENT(x) ((int32_t)x ^ TURN)
 #include "fold.inc"
@@ -179,29 +140,29 @@
 #define WIDENS 1
 #include "fold.inc"
 
+#define FUSES(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows)                                                       \
+    {                                                                                                                  \
+        RDX_TYPE_##IN, RDX_ALGEBRA_##ALGEBRA, RDX_WORK_##WORK, RDX_MAP_##MAP, algebra##_fold_##name,                   \
+            algebra##_rows_##name, short_rows                                                                          \
+    }
+
 const RdxFused RDX_LEVEL(fused)[] = {
-    {RDX_TYPE_BF16, RDX_ALGEBRA_SUM, RDX_WORK_F32, RDX_MAP_NONE, sum_fold_f32_of_bf16, sum_rows_f32_of_bf16},
-    {RDX_TYPE_F16, RDX_ALGEBRA_SUM, RDX_WORK_F32, RDX_MAP_NONE, sum_fold_f32_of_f16, sum_rows_f32_of_f16},
-    {RDX_TYPE_BF16, RDX_ALGEBRA_SUMSQ, RDX_WORK_F32, RDX_MAP_NONE, sumsq_fold_f32_of_bf16, sumsq_rows_f32_of_bf16},
-    {RDX_TYPE_F16, RDX_ALGEBRA_SUMSQ, RDX_WORK_F32, RDX_MAP_NONE, sumsq_fold_f32_of_f16, sumsq_rows_f32_of_f16},
-    {RDX_TYPE_BF16, RDX_ALGEBRA_VAR, RDX_WORK_F32, RDX_MAP_NONE, var_fold_f32_of_bf16, var_rows_f32_of_bf16},
-    {RDX_TYPE_F16, RDX_ALGEBRA_VAR, RDX_WORK_F32, RDX_MAP_NONE, var_fold_f32_of_f16, var_rows_f32_of_f16},
-    {RDX_TYPE_F32, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_KEY, max_fold_i32_of_f32, max_rows_i32_of_f32},
-    {RDX_TYPE_BF16, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_KEY, max_fold_i32_of_bf16, max_rows_i32_of_bf16},
-    {RDX_TYPE_F16, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_KEY, max_fold_i32_of_f16, max_rows_i32_of_f16},
-    {RDX_TYPE_F64, RDX_ALGEBRA_MAX, RDX_WORK_I64, RDX_MAP_KEY, max_fold_i64_of_f64, max_rows_i64_of_f64},
-    {RDX_TYPE_F32, RDX_ALGEBRA_ARGMAX, RDX_WORK_I32, RDX_MAP_KEY_ARG, argmax_fold_i32_of_f32, argmax_rows_i32_of_f32},
-    {RDX_TYPE_BF16, RDX_ALGEBRA_ARGMAX, RDX_WORK_I32, RDX_MAP_KEY_ARG, argmax_fold_i32_of_bf16,
-     argmax_rows_i32_of_bf16},
-    {RDX_TYPE_F16, RDX_ALGEBRA_ARGMAX, RDX_WORK_I32, RDX_MAP_KEY_ARG, argmax_fold_i32_of_f16, argmax_rows_i32_of_f16},
-    {RDX_TYPE_F64, RDX_ALGEBRA_ARGMAX, RDX_WORK_I64, RDX_MAP_KEY_ARG, argmax_fold_i64_of_f64, argmax_rows_i64_of_f64},
-    {RDX_TYPE_F32, RDX_ALGEBRA_ISUM, RDX_WORK_U8, RDX_MAP_NONZERO, isum_fold_u8_of_f32, isum_rows_u8_of_f32},
-    {RDX_TYPE_F32, RDX_ALGEBRA_ISUM, RDX_WORK_U8, RDX_MAP_ZERO, isum_fold_u8_of_f32, isum_rows_u8_of_f32},
-    {RDX_TYPE_BOOL, RDX_ALGEBRA_ISUM, RDX_WORK_U8, RDX_MAP_NONZERO, isum_fold_u8_of_bool, isum_rows_u8_of_bool},
-    {RDX_TYPE_BOOL, RDX_ALGEBRA_ISUM, RDX_WORK_U8, RDX_MAP_ZERO, isum_fold_u8_of_bool, isum_rows_u8_of_bool},
-    {RDX_TYPE_I8, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_NONE, max_fold_i32_of_i8, max_rows_i32_of_i8},
-    {RDX_TYPE_I8, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_KEY, max_fold_i32_of_i8, max_rows_i32_of_i8},
-    {RDX_TYPE_U8, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_NONE, max_fold_i32_of_u8, max_rows_i32_of_u8},
-    {RDX_TYPE_U8, RDX_ALGEBRA_MAX, RDX_WORK_I32, RDX_MAP_KEY, max_fold_i32_of_u8, max_rows_i32_of_u8},
-    {0, 0, 0, 0, NULL, NULL},
+    FUSES(BF16, SUM, F32, NONE, sum, f32_of_bf16, sum_short_rows_f32_of_bf16),
+    FUSES(BF16, SUMSQ, F32, NONE, sumsq, f32_of_bf16, sumsq_short_rows_f32_of_bf16),
+    FUSES(BF16, VAR, F32, NONE, var, f32_of_bf16, var_short_rows_f32_of_bf16),
+    FUSES(F32, MAX, I32, KEY, max, i32_of_f32, max_short_rows_i32_of_f32),
+    FUSES(BF16, MAX, I32, KEY, max, i32_of_bf16, max_short_rows_i32_of_bf16),
+    FUSES(F64, MAX, I64, KEY, max, i64_of_f64, max_short_rows_i64_of_f64),
+    FUSES(F32, ARGMAX, I32, KEY_ARG, argmax, i32_of_f32, argmax_short_rows_i32_of_f32),
+    FUSES(BF16, ARGMAX, I32, KEY_ARG, argmax, i32_of_bf16, argmax_short_rows_i32_of_bf16),
+    FUSES(F64, ARGMAX, I64, KEY_ARG, argmax, i64_of_f64, argmax_short_rows_i64_of_f64),
+    FUSES(F32, ISUM, U8, NONZERO, isum, u8_of_f32, NULL),
+    FUSES(F32, ISUM, U8, ZERO, isum, u8_of_f32, NULL),
+    FUSES(BOOL, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
+    FUSES(BOOL, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
+    FUSES(I8, MAX, I32, NONE, max, i32_of_i8, NULL),
+    FUSES(I8, MAX, I32, KEY, max, i32_of_i8, NULL),
+    FUSES(U8, MAX, I32, NONE, max, i32_of_u8, NULL),
+    FUSES(U8, MAX, I32, KEY, max, i32_of_u8, NULL),
+    {0, 0, 0, 0, NULL, NULL, NULL},
 };

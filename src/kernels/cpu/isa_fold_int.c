@@ -5,6 +5,9 @@
 #include "vector.h"
 
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #define T int32_t
 #define RDX_SUFFIX i32
@@ -49,29 +52,26 @@
 #undef T
 #undef RDX_SUFFIX
 
-#define CODE(algebra, suffix)                                                                                          \
-    {                                                                                                                  \
-        algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
-            algebra##_halve_rows_##suffix, NULL                                                                        \
-    }
 #define WIDENING(suffix)                                                                                               \
     {                                                                                                                  \
-        isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, isum_words_##suffix   \
+        isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, NULL, isum_words_##suffix   \
     }
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = CODE(algebra, i32), [RDX_WORK_I64] = CODE(algebra, i64)}
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_CODE(algebra, i32), [RDX_WORK_I64] = RDX_CODE(algebra, i64)}
+#define QUICK_INTEGERS(ALGEBRA, algebra)                                                                               \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_QUICK(algebra, i32), [RDX_WORK_I64] = RDX_QUICK(algebra, i64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    INTEGERS(SUM, sum),
+    QUICK_INTEGERS(SUM, sum),
     INTEGERS(PROD, prod),
     [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = WIDENING(i8),
                           [RDX_WORK_U8] = WIDENING(u8),
                           [RDX_WORK_I16] = WIDENING(i16),
                           [RDX_WORK_U16] = WIDENING(u16),
                           [RDX_WORK_I32] = WIDENING(i32)},
-    [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = CODE(moments, i32)},
-    INTEGERS(MAX, max),
-    INTEGERS(ARGMAX, argmax),
+    [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = RDX_CODE(moments, i32)},
+    QUICK_INTEGERS(MAX, max),
+    QUICK_INTEGERS(ARGMAX, argmax),
     INTEGERS(ARGMAXL, argmaxl),
     INTEGERS(MAXARG, maxarg),
     INTEGERS(MAXARGL, maxargl),

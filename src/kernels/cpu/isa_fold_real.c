@@ -15,16 +15,13 @@
 #undef T
 #undef RDX_SUFFIX
 
-#define CODE(algebra, suffix)                                                                                          \
-    {                                                                                                                  \
-        algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
-            algebra##_halve_rows_##suffix, NULL                                                                        \
-    }
 #define REALS(ALGEBRA, algebra)                                                                                        \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = CODE(algebra, f32), [RDX_WORK_F64] = CODE(algebra, f64)}
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_CODE(algebra, f32), [RDX_WORK_F64] = RDX_CODE(algebra, f64)}
+#define QUICK_REALS(ALGEBRA, algebra)                                                                                  \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_QUICK(algebra, f32), [RDX_WORK_F64] = RDX_QUICK(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    REALS(SUM, sum),     REALS(PROD, prod),   REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
-    REALS(CSUMN, csumn), REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), REALS(VAR, var),       REALS(CVAR, cvar),
+    QUICK_REALS(SUM, sum),     REALS(PROD, prod),   REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
+    REALS(CSUMN, csumn), QUICK_REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), QUICK_REALS(VAR, var),       REALS(CVAR, cvar),
     REALS(VARN, varn),   REALS(CVARN, cvarn), REALS(LSE, lse),       REALS(LSEN, lsen),
 };

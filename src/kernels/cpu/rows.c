@@ -176,7 +176,7 @@ static void run_leaf(const RdxTree *tree, int64_t run, int level, RdxStrip nodes
     rdx_rows_fold(worker, runs->rows.block->in + e * space->in_size, chunk * space->in_size, RUN, chunk,
                   space->index_offset + e * step, chunk * step, strip);
     for (int64_t pairs = RUN / 2; pairs >= 1; pairs /= 2)
-        worker->code->algebra->halve_rows(strip, strip, pairs, tree->span / pairs, 2, recipe->unit, 0);
+        worker->code->algebra->halve_rows(strip, strip, pairs, tree->span / pairs, 2, recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
 }
 

@@ -14,23 +14,41 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
     return raw;
 }
 
-/* The nodes of rows of one line each. An element that is its own node stays where it lies, or is staged. ahead: what to ask for
-   while they are read. */
-static RdxStrip fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows, int64_t *ahead)
+/* Rows of one line whose length is a power of two have a kernel in most algebras. */
+static bool has_kernel(const RdxWorker *worker, int64_t n)
 {
-    int64_t width = block->outputs * n, zero = worker->space->index_offset;
+    return worker->code->short_rows && worker->recipe->unit == 1 && n > 1 && n == rdx_pow2_floor(n);
+}
+
+static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int64_t at_once, RdxStrip nodes)
+{
+    const RdxSpace *space = worker->space;
+    const int64_t row_bytes = n * space->in_size;
+    const bool staged = worker->code->staged, together = block->in_step == row_bytes;
+    RdxRows rows = {.n = n, .at_once = at_once, .algebra = worker->code->algebra, .load = worker->code->load};
+    rdx_strip_lay(&rows.room, worker->scratch + worker->plan->fold, worker->recipe, at_once * n);
+    rows.index = space->index_offset;
+    rows.index_step = space->reduce_rank ? space->reduce[0].index : 0;
+    if (!together || staged)
+        rows.load.ahead = 0;
+    const int64_t piece = staged ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n) : together ? block->outputs : at_once;
+    for (int64_t at = 0; at < block->outputs; at += piece) {
+        const RdxBlock some = {block->in + at * block->in_step, block->in_step, rdx_min(piece, block->outputs - at)};
+        rows.count = some.outputs;
+        rows.in = rows_together(worker, &some, row_bytes);
+        if (staged)
+            rows.in = rdx_stage(worker, rows.in, rows.count * n);
+        rows.nodes = rdx_strip_at(nodes, worker->recipe, at);
+        worker->code->short_rows(&rows);
+    }
+}
+
+static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+{
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
-    if (rdx_lifts_to_itself(worker->recipe) && (!worker->code->staged || width <= RDX_LINES * worker->plan->tile) &&
-        worker->code->fold == worker->code->algebra->fold) {
-        RdxStrip from = rows;
-        from.part[0] = (unsigned char *)(uintptr_t)rdx_stage(worker, line, width); /* not written */
-        if (!worker->code->staged)
-            *ahead = worker->code->load.ahead;
-        return from;
-    }
-    rdx_fold_lines(worker, 1, &line, 0, width, &zero, worker->recipe->indexed ? offset : NULL, rows);
-    return rows;
+    rdx_fold_lines(worker, 1, &line, 0, block->outputs * n, &worker->space->index_offset,
+                   worker->recipe->indexed ? offset : NULL, rows);
 }
 
 /* The logical index of every element of the block's rows, the same for each piece of them. */
@@ -58,17 +76,19 @@ static bool has_words(const RdxWorker *worker, int64_t n)
     return worker->code->algebra->words && n * size % 8 == 0;
 }
 
-static int64_t fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip room, RdxStrip nodes)
 {
     int64_t words = n * rdx_work_size((RdxWork)worker->recipe->work) / 8, piece = RDX_LINES * worker->plan->tile / n;
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
+    RdxStrip to = words == 1 ? nodes : room;
     for (int64_t at = 0; at < block->outputs; at += piece) {
         int64_t count = rdx_min(piece, block->outputs - at);
         const unsigned char *from = line + at * n * worker->space->in_size, *bytes = rdx_stage(worker, from, count * n);
-        worker->code->algebra->words((int64_t *)(void *)rows.part[0] + at * words, bytes, count * words,
+        worker->code->algebra->words((int64_t *)(void *)to.part[0] + at * words, bytes, count * words,
                                      bytes == from ? worker->code->load.ahead : 0);
     }
-    return words;
+    if (words > 1)
+        worker->code->algebra->halve_rows(nodes, room, block->outputs, words, words, 1);
 }
 
 void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
@@ -82,10 +102,14 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
     int64_t at_once = rdx_rows_at_once(n, worker->space->in_size);
     bool one_line = n <= recipe->lanes;
-    if (recipe->indexed && one_line)
-        fill_offsets(worker, rdx_min(at_once, block->outputs), n);
-    else
+    if (one_line && has_kernel(worker, n)) {
+        fold_short(worker, block, n, rdx_min(at_once, block->outputs), nodes);
+        return;
+    }
+    if (!one_line)
         rdx_chunk_offsets(worker, 1);
+    else if (recipe->indexed)
+        fill_offsets(worker, rdx_min(at_once, block->outputs), n);
     if (!one_line && rdx_rows_fit(worker, n)) {
         rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, nodes);
         return;
@@ -94,18 +118,15 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
                   rdx_min(at_once, block->outputs) * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
+        RdxStrip to = rdx_strip_at(nodes, recipe, at * recipe->unit);
         if (one_line && has_words(worker, n)) {
-            int64_t words = fold_words(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, rows, piece.outputs, words, words, 1, 0);
+            fold_words(worker, &piece, n, rows, to);
         } else {
-            RdxStrip from = rows;
-            int64_t ahead = 0;
             if (one_line)
-                from = fold_one_line(worker, &piece, n, rows, &ahead);
+                fold_one_line(worker, &piece, n, rows);
             else
                 fold_each_row(worker, &piece, n, rows);
-            worker->code->algebra->halve_rows(rows, from, piece.outputs, n, recipe->lanes, recipe->unit, ahead);
+            worker->code->algebra->halve_rows(to, rows, piece.outputs, n, recipe->lanes, recipe->unit);
         }
-        rdx_strip_copy(rdx_strip_at(nodes, recipe, at * recipe->unit), rows, recipe, piece.outputs * recipe->unit);
     }
 }

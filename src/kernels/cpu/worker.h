@@ -24,6 +24,7 @@ typedef struct RdxCpuCode {
     const RdxAlgebraCode *algebra;
     void (*fold)(const RdxFold *fold); /* the algebra's, or fused with convert and map */
     void (*rows)(const RdxRows *rows);
+    void (*short_rows)(const RdxRows *rows); /* may be NULL */
     RdxLoad load;
     bool staged;        /* elements are converted and mapped before they are folded */
     RdxConvert convert; /* NULL: elements are of the working type already */
@@ -76,22 +77,6 @@ void rdx_tree_fold(const RdxTree *tree, int64_t first, int64_t count, int level,
 
 /* The spare strip of a level of the tree. */
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level);
-
-/* Whether lifting and sealing a mapped element gives its value. */
-static inline bool rdx_lifts_to_itself(const RdxRecipe *recipe)
-{
-    switch ((RdxAlgebra)recipe->algebra) {
-    case RDX_ALGEBRA_SUM:
-    case RDX_ALGEBRA_PROD:
-    case RDX_ALGEBRA_MAX:
-    case RDX_ALGEBRA_AND:
-    case RDX_ALGEBRA_OR:
-    case RDX_ALGEBRA_XOR:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* n contiguous elements of the working type, mapped: where they lie, or in the stage, which holds 16 tiles. */
 const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *data, int64_t n);
