@@ -45,7 +45,7 @@ NAMED = [
     ("outputs may overlap themselves", "src/iter/build.c", "RDX_REQUIRE(stride >= spanned,", "RDX_REQUIRE(stride >= 1,"),
     ("chunks halved instead of paired", "src/kernels/cpu/chunk.c", "int64_t left = rdx_pow2_floor(count - 1)",
      "int64_t left = count / 2"),
-    ("the smaller half of a var join leads", "src/kernels/algebra_real.inc",
+    ("the smaller half of a var join leads", "src/kernels/algebra_var.inc",
      "T greater = pair->b_greater ? b.m : a.m", "T greater = pair->b_greater ? a.m : b.m"),
     ("half a complex hole is none", "src/kernels/cpu/map_real.inc", "bool hole = (a != a) | (b != b);",
      "bool hole = (a != a);"),

@@ -16,6 +16,7 @@ static const struct {
     [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},    [RDX_ALGEBRA_VARN] = {6, 20},
     [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},    [RDX_ALGEBRA_LSEN] = {17, 28},
     [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6}, [RDX_ALGEBRA_MAXARG] = {4, 9},
+    [RDX_ALGEBRA_ARGMAXL] = {3, 8}, [RDX_ALGEBRA_MAXARGL] = {4.5, 11},
     [RDX_ALGEBRA_MOMENTS] = {2, 4}, [RDX_ALGEBRA_AND] = {1, 1},      [RDX_ALGEBRA_OR] = {1, 1},
     [RDX_ALGEBRA_XOR] = {1, 1},
 };

@@ -136,76 +136,67 @@ static void fold_one(const RdxTree *tree, const unsigned char *in, Reach reach, 
     }
 }
 
+enum { RUN = 8 };
+
 typedef struct Rows {
     const RdxBlock *block;
     Reach reach;
+    int64_t run; /* chunks of a leaf: 1, or RUN of one output that lie where they are folded */
+    int64_t end; /* the chunk behind the last one */
 } Rows;
 
-static void leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
+/* Chunks in one go: their lanes are joined side by side, then they themselves by adjacent pairs. */
+static void fold_run(const RdxTree *tree, const unsigned char *in, int64_t e, RdxStrip nodes)
 {
-    (void)level;
-    const Rows *rows = tree->context;
-    for (int64_t i = 0; i < tree->outputs; i++)
-        fold_one(tree, rows->block->in + i * rows->block->in_step, rows->reach, chunk,
-                 rdx_strip_at(nodes, tree->worker->recipe, i * tree->worker->recipe->unit));
-}
-
-/* Several chunks in one go: their lanes are joined side by side, then they themselves by adjacent pairs. */
-enum { RUN = 8 };
-
-typedef struct Runs {
-    Rows rows;
-    int64_t end; /* the chunk behind the last one */
-} Runs;
-
-static void run_leaf(const RdxTree *tree, int64_t run, int level, RdxStrip nodes)
-{
-    const Runs *runs = tree->context;
     RdxWorker *worker = tree->worker;
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
-    int64_t chunk = rdx_recipe_chunk(recipe), e = run * tree->span;
-    if (e + tree->span > recipe->count || (run + 1) * RUN > runs->end) {
-        RdxTree chunks = {worker, 1, chunk, leaf, &runs->rows};
-        rdx_tree_fold(&chunks, run * RUN, rdx_min(RUN, runs->end - run * RUN), level, nodes);
-        return;
-    }
-    int64_t step = space->reduce_rank ? space->reduce[0].index : 0;
+    int64_t chunk = rdx_recipe_chunk(recipe), step = space->reduce_rank ? space->reduce[0].index : 0;
     RdxStrip strip;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RUN * recipe->unit);
-    rdx_rows_fold(worker, runs->rows.block->in + e * space->in_size, chunk * space->in_size, RUN, chunk,
-                  space->index_offset + e * step, chunk * step, strip);
+    rdx_rows_fold(worker, in + e * space->in_size, chunk * space->in_size, RUN, chunk, space->index_offset + e * step,
+                  chunk * step, strip);
     for (int64_t pairs = RUN / 2; pairs >= 1; pairs /= 2)
         worker->code->algebra->halve_rows(strip, strip, pairs, tree->span / pairs, 2, recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
 }
 
+static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
+{
+    const Rows *rows = tree->context;
+    const RdxRecipe *recipe = tree->worker->recipe;
+    int64_t first = number * rows->run, left = rows->end - first;
+    if (rows->run == 1) {
+        for (int64_t i = 0; i < tree->outputs; i++)
+            fold_one(tree, rows->block->in + i * rows->block->in_step, rows->reach, number,
+                     rdx_strip_at(nodes, recipe, i * recipe->unit));
+    } else if (left >= rows->run && (number + 1) * tree->span <= recipe->count) {
+        fold_run(tree, rows->block->in, number * tree->span, nodes);
+    } else { /* the ragged end, chunk by chunk */
+        Rows single = {rows->block, rows->reach, 1, rows->end};
+        RdxTree chunks = {tree->worker, 1, tree->span / rows->run, leaf, &single};
+        rdx_tree_fold(&chunks, first, rdx_min(rows->run, left), level, nodes);
+    }
+}
+
 static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes, bool copy)
 {
     const RdxRecipe *recipe = worker->recipe;
-    Rows rows = {block, reach_of(worker, copy)};
+    const int64_t chunk = rdx_recipe_chunk(recipe);
+    RdxBlock one = *block;
+    Rows rows = {&one, reach_of(worker, copy), 1, first + count};
     if (!(rows.reach == COPIED && worker->space->reduce_rank > 1))
         rdx_chunk_offsets(worker, 1);
-    if (rows.reach == SCATTERED) { /* chunk by chunk: the runs of neighbouring outputs follow each other */
-        RdxTree tree = {worker, block->outputs, rdx_recipe_chunk(recipe), leaf, &rows};
-        rdx_tree_fold(&tree, first, count, 0, nodes);
-        return;
-    }
-    int64_t chunk = rdx_recipe_chunk(recipe);
-    bool in_runs = rows.reach == IN_PLACE && worker->space->reduce_rank <= 1 && first % RUN == 0 && count >= RUN &&
-                   rdx_rows_fit(worker, chunk);
-    for (int64_t i = 0; i < block->outputs; i++) {
-        RdxBlock one = {block->in + i * block->in_step, block->in_step, 1};
-        Rows row = {&one, rows.reach};
-        RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
-        if (in_runs) {
-            Runs runs = {row, first + count};
-            RdxTree tree = {worker, 1, RUN * chunk, run_leaf, &runs};
-            rdx_tree_fold(&tree, first / RUN, rdx_div_up(count, RUN), 0, to);
-        } else {
-            RdxTree tree = {worker, 1, chunk, leaf, &row};
-            rdx_tree_fold(&tree, first, count, 0, to);
-        }
+    if (rows.reach == IN_PLACE && worker->space->reduce_rank <= 1 && first % RUN == 0 && count >= RUN &&
+        rdx_rows_fit(worker, chunk))
+        rows.run = RUN;
+    /* Scattered chunks take all outputs in turn: the runs of neighbours follow each other. */
+    int64_t together = rows.reach == SCATTERED ? block->outputs : 1;
+    for (int64_t i = 0; i < block->outputs; i += together) {
+        one.in = block->in + i * block->in_step;
+        RdxTree tree = {worker, together, rows.run * chunk, leaf, &rows};
+        rdx_tree_fold(&tree, first / rows.run, rdx_div_up(count, rows.run), 0,
+                      rdx_strip_at(nodes, recipe, i * recipe->unit));
     }
 }
 
