@@ -62,6 +62,24 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
+/* A sum that widens, whose order does not show, over runs at one distance, each a whole number of lines: each run is a row. False
+   if it is none. bool and bytes of 1024 from L2: 14 GB/s by scattered lines, 33 so. */
+static bool fold_exact(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxDim *outer = worker->space->reduce, *inner = outer + 1;
+    if (recipe->algebra != RDX_ALGEBRA_ISUM || worker->space->reduce_rank != 2 || n % inner->extent != 0 ||
+        e % inner->extent != 0 || !rdx_rows_fit(worker, inner->extent))
+        return false;
+    RdxStrip strip;
+    int64_t count = n / inner->extent;
+    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RDX_LINES * recipe->unit);
+    rdx_rows_fold(worker, in + e / inner->extent * outer->in, outer->in, count, inner->extent, 0, 0, strip);
+    worker->code->algebra->halve(strip, count, count, recipe->unit);
+    rdx_strip_copy(nodes, strip, recipe, recipe->unit);
+    return true;
+}
+
 /* A chunk over several runs, each a whole number of lines: the lines are folded where they lie. */
 static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
 {
@@ -126,7 +144,8 @@ static void fold_one(const RdxTree *tree, const unsigned char *in, Reach reach, 
     if (in_one_run) {
         rdx_chunk_fold(worker, in + offset, n, 1, index, nodes);
     } else if (reach == SCATTERED) {
-        fold_scattered(worker, in, e, n, nodes);
+        if (!fold_exact(worker, in, e, n, nodes))
+            fold_scattered(worker, in, e, n, nodes);
     } else {
         const unsigned char *raw = copy_elements(worker, in, e, n);
         if (worker->recipe->indexed && space->reduce_rank > 1)
