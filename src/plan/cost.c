@@ -10,15 +10,14 @@ enum { RESERVED_SHARED = 1024, REGISTER_UNIT = 8, SMALL_ITEM_BYTES = 16384 };
 static const struct {
     double push, join;
 } algebra_costs[RDX_ALGEBRA_COUNT] = {
-    [RDX_ALGEBRA_SUM] = {1, 1},     [RDX_ALGEBRA_ISUM] = {1.5, 2},   [RDX_ALGEBRA_PROD] = {1, 1},
-    [RDX_ALGEBRA_CPROD] = {6, 6},   [RDX_ALGEBRA_CPRODN] = {10, 12}, [RDX_ALGEBRA_SUMN] = {3, 3},
-    [RDX_ALGEBRA_CSUMN] = {6, 5},   [RDX_ALGEBRA_SUMSQ] = {1, 1},    [RDX_ALGEBRA_CSUMSQ] = {2, 1},
-    [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},    [RDX_ALGEBRA_VARN] = {6, 20},
-    [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},    [RDX_ALGEBRA_LSEN] = {17, 28},
-    [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6}, [RDX_ALGEBRA_MAXARG] = {4, 9},
-    [RDX_ALGEBRA_ARGMAXL] = {3, 8}, [RDX_ALGEBRA_MAXARGL] = {4.5, 11},
-    [RDX_ALGEBRA_MOMENTS] = {2, 4}, [RDX_ALGEBRA_AND] = {1, 1},      [RDX_ALGEBRA_OR] = {1, 1},
-    [RDX_ALGEBRA_XOR] = {1, 1},
+    [RDX_ALGEBRA_SUM] = {1, 1},     [RDX_ALGEBRA_ISUM] = {1.5, 2},     [RDX_ALGEBRA_PROD] = {1, 1},
+    [RDX_ALGEBRA_CPROD] = {6, 6},   [RDX_ALGEBRA_CPRODN] = {10, 12},   [RDX_ALGEBRA_SUMN] = {3, 3},
+    [RDX_ALGEBRA_CSUMN] = {6, 5},   [RDX_ALGEBRA_SUMSQ] = {1, 1},      [RDX_ALGEBRA_CSUMSQ] = {2, 1},
+    [RDX_ALGEBRA_VAR] = {3, 10},    [RDX_ALGEBRA_CVAR] = {6, 16},      [RDX_ALGEBRA_VARN] = {6, 20},
+    [RDX_ALGEBRA_CVARN] = {12, 28}, [RDX_ALGEBRA_LSE] = {14, 24},      [RDX_ALGEBRA_LSEN] = {17, 28},
+    [RDX_ALGEBRA_MAX] = {1.5, 2},   [RDX_ALGEBRA_ARGMAX] = {2.5, 6},   [RDX_ALGEBRA_MAXARG] = {4, 9},
+    [RDX_ALGEBRA_ARGMAXL] = {3, 8}, [RDX_ALGEBRA_MAXARGL] = {4.5, 11}, [RDX_ALGEBRA_MOMENTS] = {2, 4},
+    [RDX_ALGEBRA_AND] = {1, 1},     [RDX_ALGEBRA_OR] = {1, 1},         [RDX_ALGEBRA_XOR] = {1, 1},
 };
 
 static const double map_costs[] = {

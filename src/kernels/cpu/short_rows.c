@@ -31,7 +31,9 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     rows.index_step = space->reduce_rank ? space->reduce[0].index : 0;
     if (!together || staged)
         rows.load.ahead = 0;
-    const int64_t piece = staged ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n) : together ? block->outputs : at_once;
+    const int64_t piece = staged     ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n)
+                          : together ? block->outputs
+                                     : at_once;
     for (int64_t at = 0; at < block->outputs; at += piece) {
         const RdxBlock some = {block->in + at * block->in_step, block->in_step, rdx_min(piece, block->outputs - at)};
         rows.count = some.outputs;
