@@ -45,6 +45,7 @@ static const char *const lines[] = {
     "sum:f32:999x1001+1/1",
     "sum:f32:1000x1000@1001x1/1",
     "mean:u8:5000x77/1",
+    "sum:i8:600001x8/1", /* outputs that go past the caches */
     /* columns, few and many */
     "sum:f32:10007x100/0",
     "sum:f32:100000x8/0",

@@ -46,13 +46,18 @@ static void spread(const RdxWorker *worker, const Target *target, const unsigned
 /* Stores results where they belong, without a detour where they follow each other. */
 static void deliver(const RdxWorker *worker, const Target *target, const void *results, int64_t count, bool second)
 {
-    unsigned char elements[16 * TILE];
-    if (worker->space->copy_rank == 0 && (count == 1 || target->step == rdx_types[target->type].size)) {
+    _Alignas(64) unsigned char elements[16 * TILE];
+    const int size = rdx_types[target->type].size;
+    const bool in_place = worker->space->copy_rank == 0 && (count == 1 || target->step == size);
+    if (in_place && !(worker->code->streams && count > 1)) {
         target->store(target->to, results, count);
         return;
     }
     target->store(elements, results, count);
-    spread(worker, target, elements, count, second);
+    if (in_place)
+        worker->code->isa->stream(target->to, elements, count * size);
+    else
+        spread(worker, target, elements, count, second);
 }
 
 /* out = alpha * result + beta * out, where every place has an old value of its own. */

@@ -25,6 +25,7 @@ void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
 void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes);
 extern const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT];
 extern const RdxConvert RDX_LEVEL(convert_planar)[RDX_TYPE_COUNT][RDX_WORK_COUNT];
 extern const RdxStore RDX_LEVEL(store)[RDX_WORK_COUNT][RDX_TYPE_COUNT];

@@ -130,6 +130,8 @@ typedef struct RdxIsa {
     /* n elements of `size` bytes, `step` bytes apart, to consecutive places. */
     void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+    /* Copies past the caches, seen by other threads when it returns. */
+    void (*stream)(void *dst, const void *src, int64_t bytes);
 } RdxIsa;
 
 static inline const RdxAlgebraCode *rdx_isa_algebra(const RdxIsa *isa, const RdxRecipe *recipe)

@@ -2,6 +2,9 @@
 #include "folds.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 typedef struct Sixteen {
     uint64_t low, high;
@@ -85,4 +88,21 @@ void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int
         scatter_Sixteen(dst, step, src, n);
         break;
     }
+}
+
+/* Whole cache lines go to memory without being read first. */
+void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes)
+{
+    int64_t at = 0;
+#if defined(__SSE2__)
+    unsigned char *to = dst;
+    const unsigned char *from = src;
+    at = rdx_min(-(int64_t)(uintptr_t)to & 63, bytes);
+    memcpy(to, from, (size_t)at);
+    for (; at + 64 <= bytes; at += 64)
+        for (int64_t i = at; i < at + 64; i += 16)
+            _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+    _mm_sfence();
+#endif
+    memcpy((unsigned char *)dst + at, (const unsigned char *)src + at, (size_t)(bytes - at));
 }

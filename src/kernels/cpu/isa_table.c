@@ -19,4 +19,5 @@ const RdxIsa TABLE(RDX_ISA) = {
     .scale = RDX_LEVEL(scale),
     .gather = RDX_LEVEL(gather),
     .scatter = RDX_LEVEL(scatter),
+    .stream = RDX_LEVEL(stream),
 };

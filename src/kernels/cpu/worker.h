@@ -30,6 +30,7 @@ typedef struct RdxCpuCode {
     RdxConvert convert; /* NULL: elements are of the working type already */
     RdxConvert old;     /* out elements -> result type, for beta; NULL: they are of it already */
     RdxStore store, store2;
+    bool streams; /* outputs are so many that no cache keeps them */
     RdxReduce reduce;
     RdxScratch scratch; /* laid out once, when the plan is bound */
 } RdxCpuCode;
