@@ -10,16 +10,11 @@ static int log2_of(int64_t n)
     return 63 - __builtin_clzll((unsigned long long)rdx_max(n, 1));
 }
 
-/* States of 8-bit elements, and of 16-bit ones with more than a word each, would fill the registers at 16 bytes. */
-static int column_vector(const RdxSituation *situation, const RdxLayout *layout, int form)
+static int column_vector(const RdxLayout *layout, int form)
 {
     if (form == RDX_FORM_GATHER)
         return (int)rdx_min(layout->size, layout->column_align);
-    int64_t vector = form == RDX_FORM_COLUMNS ? layout->column_align : 16;
-    bool in_registers = form == RDX_FORM_COLUMNS || form == RDX_FORM_SHIFTED_COLUMNS;
-    if (in_registers && (layout->size == 1 || (layout->size == 2 && rdx_recipe_state_bytes(situation->recipe) > 4)))
-        vector = rdx_min(vector, 8);
-    return (int)vector;
+    return (int)(form == RDX_FORM_COLUMNS ? layout->column_align : 16);
 }
 
 /* The batch of lanes and the stack of halved batches and chunks. */
@@ -95,7 +90,7 @@ static bool fits(const RdxDeviceInfo *device, const RdxConfig *config)
 void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
 {
     config->variant = trial->form;
-    config->vector_bytes = column_vector(situation, layout, trial->form);
+    config->vector_bytes = column_vector(layout, trial->form);
     config->stages = 0;
     config->tile_bytes = 0;
     config->index_bits = rdx_layout_index_bits(situation);

@@ -203,6 +203,26 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned which)
     return taken;
 }
 
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 32; i += 8)
+        c += (a >> i & 0xff) * (b >> i & 0xff);
+    return c;
+}
+inline int __dp4a(int a, int b, int c)
+{
+    for (int i = 0; i < 32; i += 8)
+        c += (int8_t)(a >> i) * (int8_t)(b >> i);
+    return c;
+}
+inline unsigned __vcmpne4(unsigned a, unsigned b)
+{
+    unsigned differ = 0;
+    for (int i = 0; i < 32; i += 8)
+        differ |= (a >> i & 0xff) != (b >> i & 0xff) ? 0xffu << i : 0;
+    return differ;
+}
+
 /* ---- Twins of platform.cuh ---- */
 
 #define RDX_SHARED(Type, name)                                                                                         \
@@ -226,6 +246,36 @@ inline float widen_half(uint64_t bits)
     }
     exponent = exponent == 31 ? 255 : exponent + 112;
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
+}
+
+/* A place in shared memory is a pointer here. */
+typedef unsigned char *SharedAt;
+
+inline SharedAt shared_at(const void *shared)
+{
+    return (SharedAt)shared;
+}
+
+inline uint4 load_shared(SharedAt at)
+{
+    return *(const uint4 *)at;
+}
+
+template <int BYTES> inline void load_shared_element(uint32_t *word, SharedAt at, bool parts)
+{
+    (void)parts;
+    word[0] = 0;
+    memcpy(word, at, BYTES);
+}
+
+template <class T> inline T kept(T x)
+{
+    return x;
+}
+
+inline int64_t forgotten(int64_t x)
+{
+    return x;
 }
 
 #define copy_async(shared, global, bytes) copy_async_at(EMU_SITE, shared, global, bytes)

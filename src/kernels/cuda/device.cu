@@ -186,16 +186,29 @@ static RdxStatus missing(const RdxRecipe *recipe)
                        recipe->algebra, recipe->work, recipe->unit, recipe->in);
 }
 
-/* Loads the kernel now, not inside a capture, and allows it the shared memory that it will be launched with. */
-static RdxStatus ready(const void *kernel, int64_t shared)
+/* Loads the kernel now, not inside a capture, and allows it all the shared memory that a block can have: the allowance is the
+   kernel's, not the plan's, and plans of other sizes share it. */
+static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device)
 {
     struct cudaFuncAttributes attributes;
     RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaFuncGetAttributes, &attributes, kernel), "cudaFuncGetAttributes"));
-    if (shared + (int64_t)attributes.sharedSizeBytes <= 48 * 1024)
+    int most = (int)(device->shared_per_block - (int64_t)attributes.sharedSizeBytes);
+    return rdx_cuda_status(RDX_CUDA(cudaFuncSetAttribute, kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                           "cudaFuncSetAttribute");
+}
+
+/* Blocks of a grid. Those that stream (ring.cuh) stay and take item after item. */
+static RdxStatus choose_grid(Code *code, const RdxDeviceInfo *device)
+{
+    int resident = 0;
+    code->grid = rdx_min(code->shape.items, INT32_MAX);
+    if (code->shape.ring_bytes == 0)
         return RDX_OK;
-    return rdx_cuda_status(
-        RDX_CUDA(cudaFuncSetAttribute, kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
-        "cudaFuncSetAttribute");
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &resident, code->kernel,
+                                     code->threads, (size_t)code->shared),
+                            "cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
+    code->grid = rdx_min(code->grid, rdx_max((int64_t)resident * device->units, 1));
+    return RDX_OK;
 }
 
 static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
@@ -207,24 +220,23 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
         rdx_cuda_shape_columns(&code->shape, space, recipe, config, column->elements);
         return column;
     }
-    if (rdx_cuda_shape_is_short(space, recipe, config)) {
-        const RdxCudaKernel *kernel = find(warp_tables, space, recipe);
-        if (kernel)
-            rdx_cuda_shape_short(&code->shape, space, recipe, config, kernel->elements);
-        return kernel;
-    }
-    if (rdx_cuda_shape_is_rows(space, config)) {
-        rdx_cuda_shape_rows(&code->shape, space, recipe, config);
-        return find(block_x_tables, space, recipe);
-    }
+    const RdxCudaKernel *row = find(warp_tables, space, recipe), *rows = find(block_x_tables, space, recipe);
+    if (row && rdx_cuda_shape_is_short(space, recipe, config) &&
+        rdx_cuda_shape_short(&code->shape, space, recipe, config, row->elements, most_shared))
+        return row;
+    if (rows && rdx_cuda_shape_is_rows(space, recipe, config) &&
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config, rows->words, most_shared))
+        return rows;
     const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
-    const RdxCudaKernel *kernel =
-        vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) ? vectors : single;
-    if (kernel &&
-        !rdx_cuda_shape_tile(&code->shape, space, recipe, config, kernel->elements, kernel->words, most_shared))
+    if (vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) &&
+        rdx_cuda_shape_vectors(&code->shape, space, recipe, config, vectors->elements, vectors->words, most_shared)) {
+        code->threads = 32 * code->shape.warps;
+        return vectors;
+    }
+    if (!single || !rdx_cuda_shape_tile(&code->shape, space, recipe, config, 1, single->words, most_shared))
         return NULL;
     code->threads = code->shape.width * code->shape.height;
-    return kernel;
+    return single;
 }
 
 static RdxStatus launch(const RdxLaunch *launch);
@@ -246,8 +258,8 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
     code.shared = rdx_max(rdx_cuda_shape_shared(&code.shape, found->elements, found->words),
                           code.shape.finishing == RDX_FINISHING_LAST_BLOCK ? join : 0);
-    code.grid = rdx_min(code.shape.items, INT32_MAX);
-    RDX_TRY(ready(code.kernel, code.shared));
+    RDX_TRY(ready(code.kernel, &info));
+    RDX_TRY(choose_grid(&code, &info));
     if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
         const RdxCudaKernel *finish = find(global_tables, space, recipe);
         if (!finish)
@@ -255,7 +267,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
         code.finish = finish->code;
         code.join_shared = join;
         code.finish_grid = rdx_max(config->finish_grid, 1);
-        RDX_TRY(ready(code.finish, join));
+        RDX_TRY(ready(code.finish, &info));
     }
     kernel->launch = launch;
     memcpy(kernel->code, &code, sizeof code);
@@ -318,7 +330,9 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.index_offset = space->index_offset;
     problem.recipe = *launch->recipe;
     problem.shape = code->shape;
-    problem.shape.direct = problem.shape.direct && launch->alpha == 1 && launch->beta == 0;
+    bool scaled = launch->alpha != 1 || launch->beta != 0;
+    problem.shape.plain = problem.shape.plain && !scaled;
+    problem.shape.direct = problem.shape.direct && !scaled;
     take_dims(&problem, space);
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, code->id));

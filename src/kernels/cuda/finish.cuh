@@ -136,17 +136,52 @@ static __device__ __noinline__ void put_i64(const Problem &p, Target target, int
         store_integer(place_of_copy(p, target, kept, c), type, x);
 }
 
+/* Stores alone, for outputs that need nothing else (shape.plain): short rows and columns have one for every few elements. */
+static __device__ __noinline__ void store_f32(unsigned char *to, int type, float x)
+{
+    store_real(to, type, x);
+}
+static __device__ __noinline__ void store_f64(unsigned char *to, int type, double x)
+{
+    store_real(to, type, x);
+}
+static __device__ __noinline__ void store_i64(unsigned char *to, int type, int64_t x)
+{
+    store_integer(to, type, x);
+}
+
+RDX_DEVICE unsigned char *plain_place(const Problem &p, const Target &target)
+{
+    const RdxCudaDim &dim = p.dims[0];
+    return target.second ? p.out2 + (p.keep_rank ? target.output * dim.out2 : 0)
+                         : p.out + (p.keep_rank ? target.output * dim.out : 0);
+}
+
+RDX_DEVICE int type_of(const Problem &p, const Target &target)
+{
+    return target.second ? p.recipe.out2 : p.recipe.out;
+}
+
 RDX_DEVICE void put(const Problem &p, const Target &target, float re, float im = 0)
 {
-    put_f32(p, target, re, im);
+    if (p.shape.plain && !is_complex(type_of(p, target)))
+        store_f32(plain_place(p, target), type_of(p, target), re);
+    else
+        put_f32(p, target, re, im);
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, double re, double im = 0)
 {
-    put_f64(p, target, re, im);
+    if (p.shape.plain && !is_complex(type_of(p, target)))
+        store_f64(plain_place(p, target), type_of(p, target), re);
+    else
+        put_f64(p, target, re, im);
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, int64_t x)
 {
-    put_i64(p, target, x);
+    if (p.shape.plain)
+        store_i64(plain_place(p, target), type_of(p, target), x);
+    else
+        put_i64(p, target, x);
 }
 
 RDX_DEVICE Target second_of(Target target)

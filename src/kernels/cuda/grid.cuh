@@ -148,9 +148,9 @@ template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, 
     RDX_SHARED(bool, is_last);
     if (p.shape.finishing != RDX_CUDA_LAST_BLOCK)
         return;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence(); /* for all of them: what the barrier showed this thread, the fence shows the grid */
         unsigned parts = (unsigned)(p.shape.split * p.shape.residues);
         is_last = atomicInc(&p.counters[item.group], parts - 1) == parts - 1;
     }

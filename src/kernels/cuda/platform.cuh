@@ -30,15 +30,63 @@ RDX_DEVICE float widen_half(uint64_t bits)
     return x;
 }
 
+/* A place in shared memory, in bytes: what a thread keeps in one register where a pointer takes two. */
+typedef uint32_t SharedAt;
+
+RDX_DEVICE SharedAt shared_at(const void *shared)
+{
+    return (SharedAt)__cvta_generic_to_shared(shared);
+}
+
+RDX_DEVICE uint4 load_shared(SharedAt at)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at)
+                 : "memory");
+    return v;
+}
+
+/* One element of BYTES; of two parts (PARTS), aligned as those. */
+template <int BYTES> RDX_DEVICE void load_shared_element(uint32_t *word, SharedAt at, bool parts)
+{
+    if constexpr (BYTES == 1) {
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(word[0]) : "r"(at) : "memory");
+    } else if constexpr (BYTES == 2) {
+        asm volatile("{ .reg .u16 half; ld.shared.u16 half, [%1]; cvt.u32.u16 %0, half; }"
+                     : "=r"(word[0])
+                     : "r"(at)
+                     : "memory");
+    } else if constexpr (BYTES == 4) {
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word[0]) : "r"(at) : "memory");
+    } else if (parts || BYTES == 16) {
+        load_shared_element<BYTES / 2>(word, at, false);
+        load_shared_element<BYTES / 2>(word + BYTES / 8, at + BYTES / 2, false);
+    } else {
+        asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(at) : "memory");
+    }
+}
+
+/* The same number, of which the compiler knows no more than that: it neither makes it anew where it should keep it (a thread's place
+   in its warp takes 25 cycles to ask for) nor keeps what it could make anew. */
+RDX_DEVICE int kept(int x)
+{
+    return __shfl_sync(0xffffffffu, x, (int)(threadIdx.x & 31));
+}
+RDX_DEVICE int64_t forgotten(int64_t x)
+{
+    asm volatile("" : "+l"(x));
+    return x;
+}
+
 /* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that
    covers it; 16 bytes, aligned on both sides, of which the first `bytes` (0 to 16) are read and the rest become 0; what lies in
    memory beside them in the aligned 16 is not touched. commit closes a group, which may be empty; wait<N> returns when all but the
    last N groups of this thread have landed, for this thread alone: others see them after a barrier. */
-RDX_DEVICE void copy_async(void *shared, const void *global, int bytes)
+RDX_DEVICE void copy_async(SharedAt shared, const void *global, int bytes)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "r"(bytes)
-                 : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
 }
 
 RDX_DEVICE void commit_copies()

@@ -13,7 +13,10 @@ typedef struct RdxCudaDim {
 /* As RdxFinishing. */
 enum { RDX_CUDA_WHOLE, RDX_CUDA_LAST_BLOCK, RDX_CUDA_LAUNCH };
 
-enum { RDX_CUDA_THREADS = 256, RDX_CUDA_SHORT_ROWS = 4 };
+/* Groups of vectors in a thread's ring (ring.cuh); where lanes are looked at twice, more. */
+enum { RDX_CUDA_THREADS = 256, RDX_CUDA_GROUP = 4, RDX_CUDA_RING = 4, RDX_CUDA_RING_TWICE = 8 };
+/* Stages of a warp and bytes of each (strategy_warp.cu). */
+enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
 typedef struct RdxCudaShape {
@@ -23,18 +26,25 @@ typedef struct RdxCudaShape {
     int64_t items;               /* groups x split x residues x slices */
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
-    bool
-        direct; /* results are stored as they are: identity finish, output of the working type, one copy, at most one kept dim */
+    bool plain;    /* results are stored and nothing more: one copy, at most one kept dim, no alpha, no beta */
+    bool direct;   /* plain, and they are stored as they are: identity finish, output of the working type */
     int finishing; /* RDX_CUDA_WHOLE, ... */
     int residues;  /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
-    bool rows; /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
-    int team;  /* block_x: warps that share an output */
+    bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
+    int team, team_log2; /* block_x: warps that share an output */
+    int ring_bytes;      /* of the rings of a block */
+    /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
+       of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,
+       and the levels of its lanes. */
+    int warps, rows_at_once, class_warps, classes, lanes_log2, group_lanes_log2, tile_columns, stack_words, lane_levels;
     /* block_x: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
-    int mates;    /* warp: threads that share an output */
+    /* warp: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
+       v / (vectors of a row) = (v * row_magic) >> 16. */
+    int mates, lines, row_bytes, pitch, row_magic;
     bool columns; /* thread: a vector of columns each */
 } RdxCudaShape;
 

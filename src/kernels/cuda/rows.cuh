@@ -1,117 +1,167 @@
-/* A warp reads a chunk of a contiguous reduced axis: lines of 512 bytes, one 16-byte load a thread; thread t holds lanes t E ..
-   t E + E - 1.
+/* A warp reads chunks of a contiguous reduced axis: lines of 512 bytes, 16 a thread (ring.cuh), from the last multiple of 16 at or
+   before the row on. Thread t folds slots t E .. t E + E - 1 of the line.
 
-   rows     one run an output, aligned to 16 bytes
-   shifted  the same misaligned: aligned loads, then each thread takes what it misses from its neighbour (thread 31 from thread 0's
-            next line) and shifts; 4 shuffles and about 15 selects and funnel shifts a vector
-   runs     two reduced dims, the inner one contiguous and made of whole vectors */
+   A row that starts `turn` elements into its first vector has lane q - turn in slot q, and the first `turn` slots, all of them thread
+   0's, hold the last lanes of the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So
+   crooked rows cost thread 0 one vector more a chunk, and nothing is shifted.
+
+   runs: two reduced dims, the inner one contiguous and made of whole vectors; then there is no turn. */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH
 #define RDX_KERNELS_CUDA_ROWS_CUH
 
 #include "block.cuh"
+#include "ring.cuh"
 
 namespace rdx
 {
 
-static constexpr int line_bytes = 512;
+static constexpr int line_bytes = 512, chunk_bytes = 16 * line_bytes;
 
-/* Words 0 .. 3 of eight, `shift` bytes further on. */
-RDX_DEVICE void shift_words(uint32_t *word, const uint32_t *next, int shift)
+/* The chunks that a warp has of an item: a run of one output's. A team of warps shares an output. */
+struct RowRun {
+    const unsigned char *row;
+    int64_t first; /* chunk */
+    int chunks;
+};
+
+RDX_DEVICE int warp_of_block()
 {
-    uint32_t w[8];
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        w[i] = word[i];
-        w[4 + i] = next[i];
-    }
-#pragma unroll
-    for (int i = 0; i < 7; i++)
-        w[i] = shift & 4 ? w[i + 1] : w[i];
-#pragma unroll
-    for (int i = 0; i < 5; i++)
-        w[i] = shift & 8 ? w[i + 2] : w[i];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        word[i] = __funnelshift_r(w[i], w[i + 1], 8 * (shift & 3));
+    return (int)threadIdx.x / 32;
 }
 
-/* Lines of a chunk, for this thread's vector. */
-struct Stream {
+RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
+{
+    const RdxCudaShape &s = p.shape;
+    int mate = warp_of_block() >> s.team_log2, member = warp_of_block() & (s.team - 1);
+    int64_t part = item.part * s.part_chunks, end = part + s.part_chunks < s.chunks ? part + s.part_chunks : s.chunks;
+    int64_t first = part + member * s.warp_chunks, left = end - first;
+    if (mate >= item.outputs || left <= 0)
+        return {p.in, first, 0};
+    return {p.in + seek_output(p, item.first_output + mate).in, first,
+            (int)(left < s.warp_chunks ? left : s.warp_chunks)};
+}
+
+/* Elements by which a row is off the vectors in which it is read. */
+template <class K> RDX_DEVICE int turn_of(const unsigned char *row)
+{
+    return (int)((uintptr_t)row & 15) / K::size;
+}
+
+/* Vectors of a thread for a chunk of n elements. */
+template <class K> RDX_DEVICE int vectors_of(int turn, int n)
+{
+    constexpr int lanes = 32 * K::elements;
+    return (turn + n + lanes - 1) / lanes;
+}
+
+/* What a warp reads, in order. Few fields: they live as long as the kernel, beside those of the fold. */
+template <class K> struct RowSource {
+    static constexpr int lanes = 32 * K::elements, group_bytes = group_vectors * line_bytes;
+
     const Problem &p;
-    const unsigned char *in; /* the vector of line 0; of runs, the row */
-    int64_t index, index_step, across;
-    int element, lanes, shift;
+    int64_t number = blockIdx.x; /* of the item */
+    int64_t chunk;
+    const unsigned char *at; /* this thread's next vector; of runs, the row */
+    int chunks;              /* of the run, from `chunk` on */
+    int left = 0;            /* bytes of the chunk that its warp has still to ask for; 0: there is nothing more */
+    int before;              /* bytes of the first vector that are not the row's */
+    int thread;              /* of the warp */
 
-    __device__ __forceinline__ bool crooked() const
+    __device__ __forceinline__ RowSource(const Problem &problem, int own) : p(problem), thread(own)
     {
-        return shift != 0;
+        open_run();
     }
 
-    __device__ __forceinline__ At operator()(int line) const
+    __device__ __forceinline__ void issue(SharedAt slot)
     {
-        if (p.shape.run == 0)
-            return {in + line * line_bytes, index + line * index_step, across};
-        Place place = seek_in_runs(p, (unsigned)(element + line * lanes));
-        return {in + place.in, index + place.out, across};
-    }
-
-    template <class K, int COUNT> __device__ __forceinline__ void load_lines(Vector<16> *raw, int first) const
-    {
-        if (shift != 0) {
-            load_shifted<COUNT>(raw, first);
-        } else if (p.shape.run == 0) {
-            const unsigned char *at = in + first * line_bytes;
+        if (left >= group_bytes && p.shape.run == 0) {
 #pragma unroll
-            for (int u = 0; u < COUNT; u++)
-                load<16>(raw[u].word, at + u * line_bytes);
+            for (int u = 0; u < group_vectors; u++)
+                copy_async(slot + line_bytes * u, at + u * line_bytes, 16);
+        } else if (left > 0) {
+            issue_part(slot);
         } else {
-#pragma unroll
-            for (int u = 0; u < COUNT; u++)
-                load<16>(raw[u].word, (*this)(first + u).in);
+            return;
+        }
+        at += p.shape.run == 0 ? group_bytes : 0;
+        left -= group_bytes;
+        if (left <= 0)
+            next_chunk();
+    }
+
+  private:
+    __device__ __forceinline__ void issue_part(SharedAt slot)
+    {
+#pragma unroll 1
+        for (int u = 0; u < group_vectors; u++) {
+            int bytes = left - u * line_bytes - thread * 16;
+            const unsigned char *from = at + u * line_bytes;
+            if (bytes <= 0)
+                return;
+            if (p.shape.run > 0) {
+                int64_t end = chunk * 16 * lanes + elements_of_chunk(p, chunk);
+                from = at + seek_in_runs(p, (unsigned)(end - bytes / K::size)).in;
+            }
+            copy_async(slot + line_bytes * u, from, bytes < 16 ? bytes : 16);
         }
     }
 
-    template <int COUNT> __device__ __forceinline__ void load_shifted(Vector<16> *raw, int first) const
+    /* A whole chunk took four groups, or five where the row is crooked. */
+    __device__ __forceinline__ void next_chunk()
     {
-        const unsigned char *aligned = in + first * line_bytes - shift;
-        int t = thread_of_warp();
-        Vector<16> end = {};
-#pragma unroll
-        for (int u = 0; u < COUNT; u++)
-            load<16>(raw[u].word, aligned + u * line_bytes);
-        if (t == 0)
-            load<16>(end.word, aligned + COUNT * line_bytes);
-#pragma unroll
-        for (int u = 0; u < COUNT; u++) {
-            const Vector<16> &after = u + 1 < COUNT ? raw[u + 1] : end;
-            uint32_t next[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                next[k] = __shfl_sync(whole_warp, t == 0 ? after.word[k] : raw[u].word[k], (t + 1) & 31);
-            shift_words(raw[u].word, next, shift);
+        if (--chunks == 0) {
+            number += gridDim.x;
+            open_run();
+            return;
+        }
+        at -= before > 0 ? group_bytes : 0;
+        chunk++;
+        left = before + elements_of_chunk(p, chunk) * K::size;
+    }
+
+    __device__ __forceinline__ void open_run()
+    {
+        left = 0;
+        for (; number < p.shape.items; number += gridDim.x) {
+            RowRun run = run_of(p, item_of(p, number));
+            if (run.chunks == 0)
+                continue;
+            chunk = run.first;
+            chunks = run.chunks;
+            at = run.row;
+            before = 0;
+            if (p.shape.run == 0) {
+                before = (int)((uintptr_t)run.row & 15);
+                at += chunk * chunk_bytes - before + thread * 16;
+            }
+            left = before + elements_of_chunk(p, chunk) * K::size;
+            return;
         }
     }
 };
 
-/* The node of a chunk, in every thread. */
-template <class K, int BATCH = 16>
-RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, const unsigned char *row, int64_t chunk, int n)
+/* The node of a chunk of n elements, in every thread. */
+template <class K, class R>
+RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, R &ring, RowSource<K> &source, int turn, int64_t chunk,
+                                          int n)
 {
+    typedef typename K::A A;
     constexpr int E = K::elements, lanes = 32 * E;
-    typename K::A::Node node[E];
-    int t = thread_of_warp(), lines = n / lanes, rest = n % lanes - t * E;
-    int64_t element = chunk * 16 * lanes + t * E, step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
-    bool runs = p.shape.run > 0;
-    Stream stream = {p,
-                     runs ? row : row + element * K::size,
-                     p.index_offset + element * step,
-                     lanes * step,
-                     runs ? p.dims[p.keep_rank + 1].out : step,
-                     (int)element,
-                     lanes,
-                     runs ? 0 : (int)((uintptr_t)row & 15)};
-    Fold<K, Stream, BATCH>{p, stream}.run(lines, rest < 0 ? 0 : rest < E ? rest : E, E, node);
-    return halve_warp<K>(node, n);
+    typename A::Node node[E];
+    int slot = source.thread * E - turn;
+    int64_t start = chunk * 16 * lanes, step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
+    auto stand = [&](int line) {
+        int first = slot + line * lanes;
+        if (!A::indexed)
+            return Stand{first, 0, 0};
+        if (p.shape.run == 0)
+            return Stand{first, p.index_offset + (start + first) * step, step};
+        return Stand{first, p.index_offset + seek_in_runs(p, (unsigned)(start + first)).out,
+                     p.dims[p.keep_rank + 1].out};
+    };
+    auto count = [&](int e) { return elements_of_lane(n, (slot + e) & (lanes - 1), log2_constant(lanes)); };
+    Lanes<K, true>{p, n}.run(ring, source, vectors_of<K>(turn, n), stand, count, node);
+    return halve_warp<K>(node, n, source.thread, turn);
 }
 
 } // namespace rdx

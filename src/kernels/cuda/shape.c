@@ -2,7 +2,14 @@
    the workspace was sized by them; elsewhere a kernel groups outputs as suits it. */
 #include "shape.h"
 
-enum { WARPS = RDX_CUDA_THREADS / 32, WIDE = 32, BATCH = 32, BATCH_BYTES = 32768 };
+enum {
+    WARPS = RDX_CUDA_THREADS / 32,
+    WIDE = 32,
+    BATCH = 32,
+    BATCH_BYTES = 32768,
+    BUSY_WARPS = 32768,
+    COLUMN_WARPS = 8192
+};
 
 static int log2_up(int64_t n)
 {
@@ -29,6 +36,17 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
                             .finishing = config->finishing};
 }
 
+static bool is_complex(int type)
+{
+    return type == RDX_TYPE_C64 || type == RDX_TYPE_C128;
+}
+
+static void take_ring(RdxCudaShape *shape, const RdxRecipe *recipe)
+{
+    bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
+    shape->ring_bytes = RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (twice ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING);
+}
+
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
 static void take_run(RdxCudaShape *shape, const RdxSpace *space)
 {
@@ -45,8 +63,8 @@ static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRec
     shape->chunks = rdx_cuda_chunks(recipe);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
                 (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64);
-    shape->direct =
-        same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit && space->copy_count == 1 && space->keep_rank <= 1;
+    shape->plain = space->copy_count == 1 && space->keep_rank <= 1;
+    shape->direct = shape->plain && same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit;
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
     shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;
@@ -71,49 +89,130 @@ void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const Rd
     count_items(shape, space, recipe);
 }
 
+/* Rows that start at multiples of 16 bytes, as far as the plan knows. */
+static bool are_aligned(const RdxConfig *config, int64_t step)
+{
+    return config->variant != RDX_FORM_SHIFTED && config->variant != RDX_FORM_TILE && config->vector_bytes == 16 &&
+           step % 16 == 0;
+}
+
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     bool rows =
         config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED || config->variant == RDX_FORM_TILE;
-    return rows && config->vector_bytes == 16 && space->reduce_rank == 1 && space->reduce[0].in == space->in_size &&
-           recipe->count <= (space->copy_count > 1 ? 1 : 4) * recipe->lanes && config->finishing == RDX_FINISHING_NONE;
+    if (!rows || space->reduce_rank != 1 || space->reduce[0].in != space->in_size || recipe->count == 0 ||
+        recipe->count > 4 * recipe->lanes || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
+        space->keep_rank == 0)
+        return false;
+    int64_t step = space->keep[space->keep_rank - 1].in;
+    return step == recipe->count * space->in_size || are_aligned(config, step);
 }
 
-void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                          int elements)
+bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                          int lanes, int64_t shared_bytes)
 {
     take_parts(shape, config);
-    shape->mates = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(space->reduce_count, elements)), 32);
-    shape->group_outputs = RDX_CUDA_THREADS / shape->mates * RDX_CUDA_SHORT_ROWS;
-    shape->run_outputs = space->keep_count;
+    int64_t step = space->keep[space->keep_rank - 1].in;
+    shape->ring_bytes = WARPS * RDX_CUDA_STAGES * RDX_CUDA_TILE;
+    shape->row_bytes = (int)(recipe->count * space->in_size);
+    int each = (int)rdx_div_up(shape->row_bytes, 16);
+    shape->row_magic = 65536 / each + 1;
+    shape->lines = (int)rdx_div_up(recipe->count, recipe->lanes);
+    shape->mates = (int)rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / lanes, 1);
+    /* Rows of an even number of vectors start in the same banks; a pad turns them. Long ones share a tile with few others. */
+    bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512;
+    if (step != shape->row_bytes || (even && are_aligned(config, step)))
+        shape->pitch = 16 * (each | 1);
+    int64_t rows = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;
+    int64_t aligned = RDX_CUDA_TILE / shape->row_bytes;
+    if (!shape->pitch && are_aligned(config, step))
+        rows = aligned;
+    int at_once = 32 / shape->mates;
+    if (rows > at_once)
+        rows = rows / at_once * at_once;
+    shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    shape->group_outputs = rows;
     count_items(shape, space, recipe);
+    return shape->ring_bytes <= shared_bytes;
 }
 
-bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
+bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     int64_t most = (int64_t)1 << 30; /* chunks of a part: finished runs lie across a warp */
     bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
     bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
-    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 && config->part_chunks <= most &&
-           space->reduce_count > 0;
+    bool crooked_parts = config->variant == RDX_FORM_SHIFTED && is_complex(recipe->in); /* vectors would cut elements */
+    return (one || several) && !crooked_parts && config->vector_bytes == 16 && config->residues <= 1 &&
+           config->part_chunks <= most && space->reduce_count > 0;
 }
 
-void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
+bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                         int words, int64_t shared_bytes)
 {
     take_parts(shape, config);
+    take_ring(shape, recipe);
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     take_run(shape, space);
-    shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), WARPS);
+    /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy. */
+    int64_t sharing = rdx_min(rdx_pow2_ceil(rdx_div_up(BUSY_WARPS, rdx_max(space->keep_count, 1))), WARPS);
+    shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), sharing);
+    shape->team_log2 = log2_up(shape->team);
     shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->team, 1);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
     shape->run_outputs = space->keep_count;
     count_items(shape, space, recipe);
+    return rdx_cuda_shape_shared(shape, 1, words) <= shared_bytes;
 }
 
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements)
 {
-    return config->variant == RDX_FORM_COLUMNS && config->vector_bytes == elements * space->in_size && elements > 1;
+    return config->variant == RDX_FORM_COLUMNS && config->vector_bytes == 16 && elements * space->in_size == 16 &&
+           space->reduce_count > 0 && space->reduce_rank > 0;
+}
+
+/* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. */
+static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes)
+{
+    int64_t most = rdx_max(rdx_min(lanes / shape->rows_at_once, WARPS), 1), warps = 1;
+    while (warps < most && column_warps * shape->split * shape->residues * warps < COLUMN_WARPS)
+        warps *= 2;
+    return (int)warps;
+}
+
+bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
+                            const RdxConfig *config, int elements, int words, int64_t shared_bytes)
+{
+    take_parts(shape, config);
+    take_run(shape, space);
+    take_ring(shape, recipe);
+    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    bool cut = shape->finishing != RDX_FINISHING_NONE;
+    int64_t tile = cut ? rdx_min(config->outputs_per_block, columns) : columns;
+    int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues;
+    shape->width = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(tile, elements)), 32);
+    shape->rows_at_once = 32 / shape->width;
+    if (lanes < shape->rows_at_once)
+        return false;
+    int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
+    shape->class_warps = class_warps_for(shape, column_warps, lanes);
+    int64_t side_by_side =
+        rdx_min(WARPS / shape->class_warps, rdx_pow2_ceil(rdx_div_up(tile, (int64_t)shape->width * elements)));
+    shape->warps = shape->class_warps * (int)side_by_side;
+    shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
+    shape->lanes_log2 = log2_up(lanes / (shape->rows_at_once * shape->class_warps));
+    int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
+    shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
+    shape->tile_columns = (int)side_by_side * shape->width * elements;
+    shape->run_outputs = columns;
+    shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
+    count_items(shape, space, recipe);
+    int64_t chunks = rdx_min(shape->chunks, shape->part_chunks);
+    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
+    int levels = shape->lane_levels + (chunks > 1 ? log2_up(chunks) + 1 : 0);
+    shape->stack_words = levels * elements * words * 32;
+    shape->ring_bytes = shape->ring_bytes / WARPS * shape->warps;
+    return rdx_cuda_shape_shared(shape, elements, words) <= shared_bytes;
 }
 
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
@@ -154,10 +253,15 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
 
 int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words)
 {
-    if (shape->columns || shape->mates > 0)
+    if (shape->columns)
         return 0;
+    if (shape->mates > 0)
+        return shape->ring_bytes;
+    if (shape->stack_words > 0)
+        return shape->ring_bytes +
+               rdx_max((int64_t)shape->warps * shape->stack_words * 4, rdx_cuda_shape_join_shared(shape, words));
     if (shape->team > 0)
-        return (int64_t)WARPS * words * 4;
+        return shape->ring_bytes + rdx_max((int64_t)WARPS * words * 4, rdx_cuda_shape_join_shared(shape, words));
     return (int64_t)(shape->batch + shape->levels) * shape->width * elements * words * 4;
 }
 

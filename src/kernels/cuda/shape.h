@@ -9,22 +9,30 @@
 extern "C" {
 #endif
 
-/* Columns: a thread a vector of packed, aligned columns of at most 16 rows. */
+/* Each kind of kernel: whether it takes a plan, and the shape of its blocks, false where that does not fit `shared_bytes`. `elements`:
+   of a vector, as the kernel was stamped; `words`: of a node. Asked in this order; the last takes anything. */
+
+/* thread: few rows of packed, aligned columns; a thread has all the rows, at most 16, of a vector of them. */
 bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int elements);
 void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
                             const RdxConfig *config, int elements);
 
-/* Short rows: some threads of a warp an output, 16-byte loads. Contiguous rows of at most four lines. */
+/* warp: contiguous rows of at most four lines, packed or aligned; `lanes` of a thread. */
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
-void rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                          int elements);
+bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                          int lanes, int64_t shared_bytes);
 
-/* Rows: a warp a chunk, 16-byte loads. Contiguous runs of whole vectors, or one run of any alignment. */
-bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
-void rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+/* block_x: contiguous runs of whole vectors, or one run of any alignment. */
+bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                         int words, int64_t shared_bytes);
 
-/* Tiles: anything. `elements` of a vector (1: any strides), `words` of a node; false if they do not fit `shared_bytes`. */
+/* block_y: packed columns, aligned to 16 bytes. */
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements);
+bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
+                            const RdxConfig *config, int elements, int words, int64_t shared_bytes);
+
+/* general: anything, an element a load. */
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int elements, int words, int64_t shared_bytes);
 

@@ -1,8 +1,125 @@
-/* block_y: tiles (tile.cuh) of vectors of packed, aligned neighbouring outputs: 16 bytes, or 8 where the states of 16 would fill the
-   registers (8-bit elements, and 16-bit ones whose state is more than a word). */
-#include "tile.cuh"
+/* block_y: packed, aligned neighbouring outputs (columns.cuh). The same kernel reads the parts of global. */
+#include "columns.cuh"
+
+namespace rdx
+{
+
+/* The node of this block's residue of a chunk, in the threads of row 0 of the warps of class 0. */
+template <class K, class R>
+RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source, const ColumnStack<K> &stack,
+                             const ColumnSeat &seat, int residue, int64_t chunk, typename K::A::Node *node)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    const RdxCudaShape &s = p.shape;
+    int n = elements_of_chunk(p, chunk), own = seat.class_of(s, residue), line_log2 = log2_of(p.recipe.lanes);
+    int classes_log2 = log2_of(s.classes), lanes = 1 << s.group_lanes_log2;
+    auto elements = [&](int64_t first, int log2) {
+        return elements_of_lane(n, lane_of(s, own, (int)first), classes_log2 + s.lanes_log2 - log2);
+    };
+    Lanes<K, false> fold = {p, n};
+    SharedAt group = 0;
+#pragma unroll 1
+    for (int i = 0; i < 1 << s.lanes_log2; i++) {
+        int lane = lane_of(s, own, i), lines = elements_of_lane(n, lane, line_log2);
+        auto stand = [&](int line) {
+            if (!A::indexed)
+                return Stand{0, 0, 0};
+            int64_t e = chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes;
+            Place place = p.shape.run > 0 ? seek_in_runs(p, (unsigned)e) : seek_element(p, e);
+            return Stand{0, p.index_offset + place.out, 0};
+        };
+        auto count = [&](int) { return lines; };
+        if (lanes == 1) {
+            fold.run(ring, source, lines > 0 ? lines : 1, stand, count, node);
+        } else {
+            int within = i & (lanes - 1);
+            if (within == 0)
+                group = ring.next_group(source);
+            fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, stand, count, node);
+        }
+        if (p.recipe.exact)
+            stack.add(i, s.lanes_log2, node, elements);
+        else
+            stack.push(i, s.lanes_log2, node, elements);
+    }
+    /* Warps of other classes, over the lowest level of their stacks. */
+    uint32_t *level0 = stack.own;
+#pragma unroll 1
+    for (int half = s.class_warps / 2, step = s.residues * s.rows_at_once; half >= 1; half /= 2) {
+        __syncthreads();
+        if (seat.warp_class >= half && seat.warp_class < 2 * half)
+            stack.put(0, node);
+        __syncthreads();
+        if (seat.warp_class < half) {
+            int log2 = log2_of(2 * half * step), other = own + half * step;
+            ColumnStack<K> theirs = {level0 + half * s.stack_words};
+            int upper = elements_of_lane(n, other, log2);
+            if (upper > 0) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = join_full<A>(node[e], theirs.get(0, e), elements_of_lane(n, own, log2), upper);
+            }
+        }
+    }
+    if (s.class_warps > 1)
+        __syncthreads();
+#pragma unroll 1
+    for (int half = s.rows_at_once / 2; half >= 1; half /= 2) {
+        int r = residue + s.residues * (seat.row & (half - 1)), h = s.residues * half;
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], half * s.width), seat.row & half, n, h, r);
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements, depth = ring_depth<A>();
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    const RdxCudaShape &s = p.shape;
+    int thread = kept(thread_of_warp());
+    ColumnSeat seat(s, thread);
+    uint32_t *stacks = shared + s.ring_bytes / 4;
+    ColumnStack<K> stack = {stacks + (int)(threadIdx.x / 32) * s.stack_words + thread};
+    ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
+    ColumnSource<K> source(p, seat);
+    Ring<depth> ring(shared, thread);
+    ring.start(source);
+#pragma unroll 1
+    for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
+        Item item = item_of(p, number);
+        int64_t first = item.part * s.part_chunks, chunks = chunks_of_part(s, item);
+        bool present = item.residue < elements_of_chunk(p, first);
+#pragma unroll 1
+        for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
+            typename A::Node node[E] = {};
+            auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
+#pragma unroll 1
+            for (int64_t c = 0; c < chunks; c++) {
+                fold_classes<K>(p, ring, source, stack, seat, item.residue, first + c, node);
+                if (chunks > 1)
+                    chunk_stack.push(c, 63, node, elements);
+            }
+            if (chunks > 1)
+                finish_chunks(p, chunk_stack, first, chunks, node);
+            int64_t column = tile + seat.across * E;
+            if (seat.warp_class == 0 && seat.row == 0 && present) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    if (column + e < item.outputs)
+                        deliver<A>(p, item, column + e, node[e]);
+            }
+        }
+        end_item<A>(p, item, stacks);
+    }
+}
+
+} // namespace rdx
 
 #define RDX_STRATEGY block_y
-#define RDX_KERNEL rdx::tile_kernel
-#define RDX_ELEMENTS(size, words) ((size) == 1 ? 8 : (size) == 2 && (words) > 1 ? 4 : 16 / (size))
+#define RDX_KERNEL rdx::columns_kernel
+#define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

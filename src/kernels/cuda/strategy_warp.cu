@@ -1,103 +1,207 @@
-/* warp: short rows. Up to four lines a row, a warp takes a row (rows.cuh) with few registers, so that many are resident.
+/* warp: short contiguous rows. A warp copies tiles of whole rows, up to 4 KiB, into shared memory of its own (platform.cuh), two on
+   their way while it folds a third, and there is no barrier but the warp's. `mates` neighbouring threads share a row, so that a
+   warp folds 32 / mates rows at once: thread c of them reads the lanes c, c + mates, c + 2 mates ... element by element, wherever
+   rows start; halves its up to 16 lanes in registers; the mates halve the rest by shuffles.
 
-   Contiguous, at most one line of 512 bytes (vectors that are misaligned come element by element), so that a lane holds one element and the tree is halving alone.
-   `mates` neighbouring threads share a row, one vector each; a warp has 32 / mates rows side by side, and RDX_CUDA_SHORT_ROWS times
-   that in flight. Mates halve by butterflies, which leave T(E, e) in every one of them, and each ends alone. */
-#include "rows.cuh"
+   packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
+   apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
+
+   Thread 0 of the mates has the result. */
+#include "block.cuh"
 
 namespace rdx
 {
 
-template <class K> struct ShortRows {
-    typedef typename K::A A;
-    typedef typename A::T T;
-    typedef typename A::Node Node;
-    static constexpr int E = K::elements;
+enum { STAGES = RDX_CUDA_STAGES, TILE_BYTES = RDX_CUDA_TILE };
 
+/* What a warp reads, in order: tile after tile. */
+template <class K> struct TileSource {
     const Problem &p;
+    SharedAt stages; /* of the warp */
+    int thread;
+    int64_t number; /* of the item */
 
-    __device__ __forceinline__ Node halve(Node *node) const
+    __device__ __forceinline__ void issue(int stage)
     {
-        int n = (int)p.recipe.count, t = thread_of_warp();
-#pragma unroll 1
-        for (int bit = p.shape.mates / 2; bit >= 1; bit /= 2) {
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] =
-                    join_halves<A>(node[e], shuffle_xor<A>(node[e], bit), t & bit, n, bit * E, (t & (bit - 1)) * E + e);
+        const RdxCudaShape &s = p.shape;
+        if (number < s.items) {
+            Item item = item_of(p, number);
+            const unsigned char *from = p.in + seek_output(p, item.first_output).in;
+            SharedAt to = stages + stage * TILE_BYTES;
+            if (s.pitch == 0)
+                copy_stretch(to, from, (int)item.outputs * s.row_bytes);
+            else
+                copy_rows(to, from, (int)item.outputs);
         }
-#pragma unroll
-        for (int h = E / 2; h >= 1; h /= 2) {
-#pragma unroll
-            for (int e = 0; e < h; e++)
-                node[e] = join_halves<A>(node[e], node[e + h], false, n, h, e);
-        }
-        return node[0];
+        number += (int64_t)gridDim.x * (RDX_CUDA_THREADS / 32);
+        commit_copies();
     }
 
-    __device__ __forceinline__ Node row_of(const Vector<K::bytes> &raw, int element) const
+  private:
+    __device__ __forceinline__ void copy_stretch(SharedAt to, const unsigned char *from, int bytes) const
     {
-        Node node[E];
-        int64_t step = p.dims[p.keep_rank].out, index = p.index_offset + element * step;
-        with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                node[e] = node_of_element<A>(x, y, index + e * step);
-            }
-        });
-        return halve(node);
+        int before = (int)((uintptr_t)from & 15);
+        from -= before;
+        bytes += before;
+#pragma unroll 4
+        for (int at = thread * 16; at < bytes; at += 512)
+            copy_async(to + at, from + at, bytes - at < 16 ? bytes - at : 16);
+    }
+
+    __device__ __forceinline__ void copy_rows(SharedAt to, const unsigned char *from, int rows) const
+    {
+        const RdxCudaShape &s = p.shape;
+        int each = (s.row_bytes + 15) / 16;
+        int64_t step = p.keep_rank ? p.dims[p.keep_rank - 1].in : 0;
+#pragma unroll 1
+        for (int v = thread; v < rows * each; v += 32) {
+            int row = (v * s.row_magic) >> 16, at = (v - row * each) * 16, left = s.row_bytes - at;
+            copy_async(to + row * s.pitch + at, from + row * step + at, left < 16 ? left : 16);
+        }
     }
 };
 
-/* RDX_CUDA_SHORT_ROWS rows of several lines, one after the other. */
-template <class K> RDX_DEVICE void long_rows(const Problem &p, const Item &item)
-{
-    int n = (int)p.recipe.count, t = thread_of_warp();
-#pragma unroll 1
-    for (int i = 0; i < RDX_CUDA_SHORT_ROWS; i++) {
-        int row = i * (RDX_CUDA_THREADS / 32) + (int)threadIdx.x / 32;
-        if (row >= item.outputs)
-            return;
-        const unsigned char *at = p.in + seek_output(p, item.first_output + row).in;
-        typename K::A::Node node = fold_chunk<K, 4>(p, at, 0, n);
-        if (t == 0)
-            deliver<typename K::A>(p, item, row, node);
+template <class K> struct ShortRow {
+    typedef typename K::A A;
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr int J = K::elements; /* lanes of a thread */
+
+    const Problem &p;
+    int mates, c; /* c: this thread's place among them */
+
+    /* Calls f(j, x, y, element) for the elements of a line that are this thread's. All are loaded before the first is looked at, and
+       what dtype and map they have is asked once. */
+    template <class F> __device__ __forceinline__ void each(SharedAt row, int line, F &&f) const
+    {
+        constexpr int words = (K::size + 3) / 4;
+        uint32_t word[J][words];
+        int n = (int)p.recipe.count, first = line * p.recipe.lanes + c, left = n - first, step = mates * K::size;
+        bool whole = line * p.recipe.lanes + J * mates <= n, parts = is_complex(p.recipe.in);
+        SharedAt at = row + first * K::size;
+#pragma unroll
+        for (int j = 0; j < J; j++)
+            if (whole || j * mates < left)
+                load_shared_element<K::size>(word[j], at + j * step, parts);
+        with_input<K>(p.recipe.in, [&](auto in) {
+            auto all = [&](auto map) {
+#pragma unroll
+                for (int j = 0; j < J; j++) {
+                    T x, y;
+                    if (whole || j * mates < left) {
+                        read_element<A, decltype(in), decltype(map)::value>(p.recipe, word[j], 0, x, y);
+                        f(j, x, y, first + j * mates);
+                    }
+                }
+            };
+            if (!with_map<A>(p.recipe, all))
+                all(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
+        });
     }
-}
+
+    __device__ __forceinline__ void fold(SharedAt row, Node *node) const
+    {
+        int lines = p.shape.lines;
+        int64_t step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+        if constexpr (A::two_passes) {
+            T base[J];
+#pragma unroll
+            for (int j = 0; j < J; j++)
+                node[j] = {A::lowest(), 0};
+#pragma unroll 1
+            for (int line = 0; line < lines; line++)
+                each(row, line, [&](int j, T x, T, int) { node[j].m = A::greater(node[j].m, x); });
+#pragma unroll
+            for (int j = 0; j < J; j++)
+                base[j] = A::base(node[j].m);
+#pragma unroll 1
+            for (int line = 0; line < lines; line++)
+                each(row, line, [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, base[j]); });
+        } else {
+            typename Step<A>::State state[J] = {}; /* lanes that are not there are sealed too */
+            each(row, 0, [&](int j, T x, T y, int element) {
+                state[j] = Step<A>::begin(x, y, p.index_offset + element * step);
+            });
+#pragma unroll 1
+            for (int line = 1; line < lines; line++)
+                each(row, line, [&](int j, T x, T y, int element) {
+                    state[j] = Step<A>::next(state[j], x, y, line, p.index_offset + element * step);
+                });
+#pragma unroll
+            for (int j = 0; j < J; j++)
+                node[j] = Step<A>::end(state[j], A::counted ? lane_count(c + j * mates, J) : 0);
+        }
+    }
+
+    /* Elements of lane `lane` among those a multiple of h * mates apart. */
+    __device__ __forceinline__ int lane_count(int lane, int h) const
+    {
+        return elements_of_lane((int)p.recipe.count, lane, log2_of(h * mates));
+    }
+
+    /* T(H mates, .) of all lanes from T(2 H mates, .), for H = J / 2 down to 1. By templates: with one index that the compiler does
+       not know, all nodes lie in local memory. */
+    template <int H> __device__ __forceinline__ void halve_lanes(Node *node) const
+    {
+        if constexpr (H >= 1) {
+            int n = (int)p.recipe.count;
+#pragma unroll
+            for (int j = 0; j < H; j++) {
+                int lane = c + j * mates;
+                if (H * mates < n && lane + H * mates < n)
+                    node[j] = join_full<A>(node[j], node[j + H], A::counted ? lane_count(lane, 2 * H) : 0,
+                                           A::counted ? lane_count(lane + H * mates, 2 * H) : 0);
+            }
+            halve_lanes<H / 2>(node);
+        }
+    }
+
+    __device__ __forceinline__ Node halve(Node *node) const
+    {
+        halve_lanes<J / 2>(node);
+#pragma unroll 1
+        for (int bit = mates / 2; bit >= 1; bit /= 2)
+            node[0] =
+                join_halves<A>(node[0], shuffle_xor<A>(node[0], bit), c & bit, (int)p.recipe.count, bit, c & (bit - 1));
+        return node[0];
+    }
+};
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid_constant__ Problem p)
 {
-    constexpr int E = K::elements, ROWS = RDX_CUDA_SHORT_ROWS;
+    typedef typename K::A A;
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
-    int mates_log2 = log2_of(s.mates), mine = (int)threadIdx.x >> mates_log2, rows = RDX_CUDA_THREADS >> mates_log2;
-    int element = ((int)threadIdx.x & (s.mates - 1)) * E;
-    int left = (int)p.recipe.count - element, have = left < 0 ? 0 : left < E ? left : E;
-    ShortRows<K> short_rows = {p};
-    for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
+    int thread = kept(thread_of_warp()), warp = (int)threadIdx.x / 32, mates_log2 = log2_of(s.mates);
+    int64_t number = (int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp;
+    TileSource<K> source = {p, shared_at(shared) + warp * STAGES * TILE_BYTES, thread, number};
+    ShortRow<K> fold = {p, s.mates, thread & (s.mates - 1)};
+    int stage = 0;
+    source.issue(0);
+    source.issue(1);
+#pragma unroll 1
+    for (; number < s.items; number += (int64_t)gridDim.x * (RDX_CUDA_THREADS / 32)) {
+        wait_copies<STAGES - 2>();
+        __syncwarp(); /* others' copies are here, and all have done with the stage that is asked for anew */
+        source.issue(stage == 0 ? STAGES - 1 : stage - 1);
         Item item = item_of(p, number);
-        if (p.recipe.count > 32 * E) {
-            long_rows<K>(p, item);
-            continue;
+        SharedAt tile = source.stages + stage * TILE_BYTES;
+        int pitch = s.pitch, row = thread >> mates_log2, rows = (int)item.outputs;
+        if (pitch == 0) {
+            pitch = s.row_bytes;
+            tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
         }
-        Vector<K::bytes> raw[ROWS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            int row = mine + i * rows;
-            if (row < item.outputs && have > 0) {
-                const unsigned char *at = p.in + seek_output(p, item.first_output + row).in + element * K::size;
-                load_vector<K>(raw[i], at, have, p.recipe.in, ((uintptr_t)at & (K::bytes - 1)) == 0);
-            }
+#pragma unroll 1
+        for (int first = 0; first < rows; first += 32 >> mates_log2) {
+            typename A::Node node[ShortRow<K>::J];
+            int own = first + row < rows ? first + row : rows - 1; /* all threads stay for the shuffles */
+            fold.fold(tile + own * pitch, node);
+            typename A::Node result = fold.halve(node);
+            if (first + row < rows && fold.c == 0)
+                deliver<A>(p, item, own, result);
         }
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            int row = mine + i * rows;
-            typename K::A::Node node = short_rows.row_of(raw[i], element);
-            if (row < item.outputs && element == 0)
-                deliver<typename K::A>(p, item, row, node);
-        }
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
 }
 
@@ -105,5 +209,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_kernel(const __grid
 
 #define RDX_STRATEGY warp
 #define RDX_KERNEL rdx::short_kernel
-#define RDX_ELEMENTS(size, words) (16 / (size))
+/* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */
+#define RDX_ELEMENTS(size, words) ((words) <= 2 || (size) == 1 ? 16 : (words) <= 4 || (size) == 2 ? 8 : 4)
 #include "stamp.inc"

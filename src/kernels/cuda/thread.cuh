@@ -1,8 +1,5 @@
-/* One thread folds lanes: the at most 16 elements of each, line 0 first, for a vector of neighbouring lanes or of neighbouring
-   outputs. Whole lines come in batches whose loads are all issued before the first is folded: 16 vectors of up to 4 elements, 8 of
-   8, 4 of 16, so that a batch is never more than 64 elements of code; then four, then one at a time. Kernels have to stay small: with one
-   predicated piece for whole and ragged lines alike, 64K x 4K f32 rows took 804 us on an H200 and 414 so; without the branch for
-   |x| and |x|^p in each element, 340. */
+/* How a thread folds: begin, next and end of a lane for each sort of algebra (Step), and the fold of one lane whose lines lie anywhere, an
+   element a load (Fold). Vectors go another way (ring.cuh). */
 #ifndef RDX_KERNELS_CUDA_THREAD_CUH
 #define RDX_KERNELS_CUDA_THREAD_CUH
 
@@ -68,165 +65,88 @@ template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, 
     }
 }
 
-/* address(line) gives the At of a line; address.load_lines<K, COUNT>(raw, first) loads whole ones; address.crooked() says that vectors
-   are misaligned and only load_lines can bring them. The first `lines` lines have `valid` elements, the next has `extra` (the ragged end of rows). */
-template <class K, class Address, int BATCH = 16> struct Fold {
+/* One lane: the at most 16 elements at address(line), loaded up to 16 at a time before the first of them is folded, then four, then
+   one by one. */
+template <class K, class Address> struct Fold {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements, batch = 64 / E < BATCH ? 64 / E : BATCH;
+    static_assert(K::elements == 1, "an element a load");
 
     const Problem &p;
     const Address &address;
 
-    __device__ __forceinline__ void run(int lines, int extra, int valid, Node *node) const
+    __device__ __forceinline__ Node run(int lines) const
     {
         if constexpr (A::two_passes)
-            two_passes(lines, extra, valid, node);
+            return two_passes(lines);
         else
-            one_pass(lines, extra, valid, node);
+            return one_pass(lines);
     }
 
   private:
-    template <int COUNT> __device__ __forceinline__ void whole(typename Step<A>::State *state, int first) const
+    template <int COUNT> __device__ __forceinline__ void batch(typename Step<A>::State &state, int first) const
     {
         Vector<K::bytes> raw[COUNT];
         address.template load_lines<K, COUNT>(raw, first);
         with_input<K>(p.recipe.in, [&](auto in) {
-            if (has_special_maps<A>() && p.recipe.map >= RDX_MAP_ABS)
-                fold_lines<COUNT, decltype(in), true>(state, raw, first);
-            else
-                fold_lines<COUNT, decltype(in), false>(state, raw, first);
+            auto fold = [&](auto map) {
+#pragma unroll
+                for (int u = 0; u < COUNT; u++) {
+                    T x, y;
+                    int64_t index = A::indexed ? address(first + u).index : 0;
+                    read_element<A, decltype(in), decltype(map)::value>(p.recipe, raw[u].word, 0, x, y);
+                    if (u == 0 && first == 0)
+                        state = Step<A>::begin(x, y, index);
+                    else
+                        state = Step<A>::next(state, x, y, first + u, index);
+                }
+            };
+            if (!with_map<A>(p.recipe, fold))
+                fold(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
         });
     }
 
-    template <int COUNT, class In, bool SPECIAL>
-    __device__ __forceinline__ void fold_lines(typename Step<A>::State *state, const Vector<K::bytes> *raw,
-                                               int first) const
+    __device__ __forceinline__ Node one_pass(int lines) const
     {
-#pragma unroll
-        for (int u = 0; u < COUNT; u++) {
-            At at = A::indexed ? address(first + u) : At();
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                read_element<A, In, SPECIAL>(p.recipe, raw[u].word, e * K::size, x, y);
-                int64_t index = at.index + e * at.across;
-                if (u == 0 && first == 0)
-                    state[e] = Step<A>::begin(x, y, index);
-                else
-                    state[e] = Step<A>::next(state[e], x, y, first + u, index);
-            }
-        }
-    }
-
-    /* A line of which `have` elements are there. */
-    __device__ __forceinline__ void part(typename Step<A>::State *state, int line, int have) const
-    {
-        Vector<K::bytes> raw;
-        At at = address(line);
-        load_vector<K>(raw, at.in, have, p.recipe.in, !address.crooked());
-        with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                int64_t index = at.index + e * at.across;
-                if (e < have)
-                    state[e] = line == 0 ? Step<A>::begin(x, y, index) : Step<A>::next(state[e], x, y, line, index);
-            }
-        });
-    }
-
-    __device__ __forceinline__ void one_pass(int lines, int extra, int valid, Node *node) const
-    {
-        typename Step<A>::State state[E];
+        typename Step<A>::State state;
         int line = 0;
-        if (valid == E) {
-#pragma unroll 1
-            for (; lines - line >= batch; line += batch)
-                whole<batch>(state, line);
-            if constexpr (batch > 4) {
-#pragma unroll 1
-                for (; lines - line >= 4; line += 4)
-                    whole<4>(state, line);
-            }
-#pragma unroll 1
-            for (; lines - line >= 2; line += 2)
-                whole<2>(state, line);
-            if (line < lines) {
-                whole<1>(state, line);
-                line++;
-            }
+        if (lines == 16) {
+            batch<16>(state, 0);
+            line = 16;
         }
 #pragma unroll 1
-        for (; line < lines + (extra > 0); line++)
-            part(state, line, line < lines ? valid : extra);
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = Step<A>::end(state[e], lines + (e < extra));
+        for (; lines - line >= 4; line += 4)
+            batch<4>(state, line);
+#pragma unroll 1
+        for (; line < lines; line++)
+            batch<1>(state, line);
+        return Step<A>::end(state, lines);
     }
 
-    /* logsumexp: the maximum, then the sum. A chunk's whole lane is loaded once, anything else twice. */
-    __device__ __forceinline__ void two_passes(int lines, int extra, int valid, Node *node) const
+    /* logsumexp: the maximum, then the sum; every element is loaded twice. */
+    __device__ __forceinline__ Node two_passes(int lines) const
     {
-        T m[E], base[E], s[E];
-#pragma unroll
-        for (int e = 0; e < E; e++) {
-            m[e] = A::lowest();
-            s[e] = 0;
-        }
-        if (E <= 8 && BATCH == 16 && lines == 16 && valid == E) {
-            Vector<K::bytes> raw[16];
-            address.template load_lines<K, 16>(raw, 0);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int pass = 0; pass < 2; pass++) {
-#pragma unroll
-                    for (int u = 0; u < 16; u++)
-                        add<decltype(in)>(raw[u], E, pass, m, base, s);
-                    set_base(m, base);
-                }
-            });
-        } else {
+        Node node = {A::lowest(), 0};
+        T base = 0;
 #pragma unroll 1
-            for (int pass = 0; pass < 2; pass++) {
+        for (int pass = 0; pass < 2; pass++) {
 #pragma unroll 1
-                for (int line = 0; line < lines + (extra > 0); line++) {
-                    Vector<K::bytes> raw;
-                    int have = line < lines ? valid : extra;
-                    load_vector<K>(raw, address(line).in, have, p.recipe.in, !address.crooked());
-                    with_input<K>(p.recipe.in, [&](auto in) { add<decltype(in)>(raw, have, pass, m, base, s); });
-                }
-                if (pass == 0)
-                    set_base(m, base);
+            for (int line = 0; line < lines; line++) {
+                Vector<K::bytes> raw[1];
+                address.template load_lines<K, 1>(raw, line);
+                with_input<K>(p.recipe.in, [&](auto in) {
+                    T x, y;
+                    read_element<A, decltype(in)>(p.recipe, raw[0].word, 0, x, y);
+                    if (pass == 0)
+                        node.m = A::greater(node.m, x);
+                    else
+                        node.s = A::add(node.s, x, base);
+                });
             }
+            base = A::base(node.m);
         }
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = {m[e], s[e]};
-    }
-
-    template <class In>
-    __device__ __forceinline__ void add(const Vector<K::bytes> &raw, int have, int pass, T *m, const T *base,
-                                        T *s) const
-    {
-#pragma unroll
-        for (int e = 0; e < E; e++) {
-            T x, y;
-            read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
-            if (e < have && pass == 0)
-                m[e] = A::greater(m[e], x);
-            if (e < have && pass == 1)
-                s[e] = A::add(s[e], x, base[e]);
-        }
-    }
-
-    static __device__ __forceinline__ void set_base(const T *m, T *base)
-    {
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            base[e] = A::base(m[e]);
+        return node;
     }
 };
 

@@ -1,11 +1,10 @@
-/* Tiles of outputs and lanes, for any strides: what block_y and thread are made of, and what takes everything that has no
-   kernel of its own.
+/* Tiles of outputs and lanes, for any strides and any alignment: what takes everything that has no kernel of its own.
 
-   A tile is `width` vectors of neighbouring outputs. Thread (w, g) folds lanes of its vector, 16 lines each, and leaves their nodes
-   in shared memory; the block halves a batch of lanes, batches in bit-reversed order meet on a stack, chunks on the same stack
+   A tile is `width` neighbouring outputs. Thread (w, g) folds lanes of its output, 16 lines each, and leaves their nodes in shared
+   memory; the block halves a batch of lanes, batches in bit-reversed order meet on a stack, chunks on the same stack
    above them. Thread c of the tile holds the stack of output c, so no barrier is needed there.
 
-   rows: neighbouring threads take neighbouring lanes (the reduced axis is the contiguous one), else neighbouring vectors. */
+   rows: neighbouring threads take neighbouring lanes (the reduced axis is the contiguous one), else neighbouring outputs. */
 #ifndef RDX_KERNELS_CUDA_TILE_CUH
 #define RDX_KERNELS_CUDA_TILE_CUH
 
@@ -33,10 +32,6 @@ struct Reach {
         }
     }
 
-    static __device__ __forceinline__ bool crooked()
-    {
-        return false;
-    }
     template <class K, int COUNT> __device__ __forceinline__ void load_lines(Vector<K::bytes> *raw, int first) const
     {
         if (step >= 0) {
@@ -64,7 +59,6 @@ struct Reach {
 template <class K> struct Tile {
     typedef typename K::A A;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements;
 
     const Problem &p;
     const Item &item;
@@ -124,31 +118,25 @@ template <class K> struct Tile {
         return node;
     }
 
-    /* Lane j of a chunk for the vector at `in`; slot: where its first node goes. */
-    __device__ __forceinline__ void fold_lane(const unsigned char *in, int valid, int64_t chunk, int n, int lane,
-                                              int slot) const
+    /* Lane j of a chunk for the output at `in`; slot: where its node goes. */
+    __device__ __forceinline__ void fold_lane(const unsigned char *in, int64_t chunk, int n, int lane, int slot) const
     {
-        Node node[E];
         int64_t element = chunk * 16 * p.recipe.lanes + lane;
-        int lines = elements_of_lane(n, lane, log2_of(p.recipe.lanes));
         Reach reach(p, in, element);
-        Fold<K, Reach>{p, reach}.run(lines, 0, valid, node);
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            batch.put(slot + e, node[e]);
+        batch.put(slot, Fold<K, Reach>{p, reach}.run(elements_of_lane(n, lane, log2_of(p.recipe.lanes))));
     }
 
-    __device__ __forceinline__ void fold_chunk(const unsigned char *in, int valid, int64_t first_chunk, int64_t in_part,
-                                               int w, int g) const
+    __device__ __forceinline__ void fold_chunk(const unsigned char *in, bool there, int64_t first_chunk,
+                                               int64_t in_part, int w, int g) const
     {
         const RdxCudaShape &s = p.shape;
         int64_t chunk = first_chunk + in_part;
         int n = elements_of_chunk(p, chunk);
         for (int number = 0; number < s.batches; number++) {
             int first = item.residue + s.residues * reverse_bits(number, batches_log2), step = s.residues * s.batches;
-            for (int i = g; i < s.batch && valid > 0; i += s.height)
+            for (int i = g; i < s.batch && there; i += s.height)
                 if (first + step * i < n)
-                    fold_lane(in, valid, chunk, n, first + step * i, i * columns + w * E);
+                    fold_lane(in, chunk, n, first + step * i, i * columns + w);
             halve_batch(batch, columns, s.batch, first, step, n);
             push_batch(number, n, first_chunk, in_part);
             __syncthreads();
@@ -156,16 +144,13 @@ template <class K> struct Tile {
     }
 };
 
-template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2)
-    tile_kernel(const __grid_constant__ Problem p)
+template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) tile_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int t = (int)threadIdx.x, w = s.rows ? t / s.height : t % s.width, g = s.rows ? t % s.height : t / s.width;
-    int columns = s.width * E;
+    int columns = s.width;
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
         Slots<A> batch = {shared, s.batch * columns};
@@ -174,11 +159,10 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::elements == 1 ? 3 : 2)
         int64_t chunks = s.chunks, first_chunk = item.part * s.part_chunks;
         int64_t count = chunks - first_chunk < s.part_chunks ? chunks - first_chunk : s.part_chunks;
         for (int64_t at = 0; at < item.outputs; at += columns) {
-            int64_t left = item.outputs - at - w * E;
-            int valid = left >= E ? E : left > 0 ? (int)left : 0;
-            const unsigned char *in = p.in + (valid > 0 ? seek_output(p, item.first_output + at + w * E).in : 0);
+            bool there = at + w < item.outputs;
+            const unsigned char *in = p.in + (there ? seek_output(p, item.first_output + at + w).in : 0);
             for (int64_t c = 0; c < count; c++)
-                tile.fold_chunk(in, valid, first_chunk, c, w, g);
+                tile.fold_chunk(in, there, first_chunk, c, w, g);
             bool present = count > 0 && item.residue < elements_of_chunk(p, first_chunk);
             int helpers = has_parts(s) || p.copies == 1   ? 1
                           : (int)blockDim.x / columns > 1 ? (int)blockDim.x / columns

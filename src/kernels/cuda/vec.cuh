@@ -250,11 +250,11 @@ RDX_DEVICE int64_t key_of(double x, bool flip, bool zeros_equal, bool omit)
 }
 
 /* Keys of a real element, or of a modulus (norms of order inf and -inf). */
-template <class A, class Real>
+template <class A, class Real, bool ANY_MAP = true>
 RDX_DEVICE void keys_of_real(const RdxRecipe &r, Real v, typename A::T &x, typename A::T &y)
 {
     constexpr int a = A::algebra;
-    if (a == RDX_ALGEBRA_MAX && A::unit == 1 && r.map == RDX_MAP_KEY_ABS)
+    if (ANY_MAP && a == RDX_ALGEBRA_MAX && A::unit == 1 && r.map == RDX_MAP_KEY_ABS)
         v = magnitude(v);
     constexpr bool zeros_equal = a == RDX_ALGEBRA_ARGMAX || a == RDX_ALGEBRA_ARGMAXL;
     if constexpr (A::unit == 2) {
@@ -278,6 +278,31 @@ RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename A::T v, typename A:
     y = A::unit == 2 ? ~v : x;
 }
 
+/* Maps that kernels know at compile time: what nearly all elements meet. With any other, elements ask the recipe. */
+enum { RDX_CUDA_ANY_MAP = -1 };
+
+/* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. */
+template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
+{
+    constexpr int a = A::algebra;
+    if constexpr (is_keyed(a)) {
+        if (r.map == RDX_MAP_KEY_ABS)
+            return false;
+        f(std::integral_constant<int, RDX_MAP_KEY>());
+        return true;
+    }
+    if constexpr (a == RDX_ALGEBRA_ISUM && A::work != RDX_WORK_I32) {
+        if (r.map == RDX_MAP_NONZERO && !r.omit) {
+            f(std::integral_constant<int, RDX_MAP_NONZERO>());
+            return true;
+        }
+    }
+    if (r.map != RDX_MAP_NONE)
+        return false;
+    f(std::integral_constant<int, RDX_MAP_NONE>());
+    return true;
+}
+
 /* |x| and |x|^p, which only sums meet (norms). */
 template <class A> RDX_DEVICE constexpr bool has_special_maps()
 {
@@ -285,18 +310,23 @@ template <class A> RDX_DEVICE constexpr bool has_special_maps()
            (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64);
 }
 
-/* The working values of one element. SPECIAL: look for the special maps too. */
-template <class A, class In, bool SPECIAL = has_special_maps<A>()>
+/* The working values of one element. */
+template <class A, class In, int MAP = RDX_CUDA_ANY_MAP>
 RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte, typename A::T &x, typename A::T &y)
 {
     typedef typename A::T T;
     typedef typename In::V V;
     constexpr int a = A::algebra;
+    constexpr bool any_map = MAP == RDX_CUDA_ANY_MAP;
     V v = In::part(word, byte), w = v;
     if constexpr (In::is_complex)
         w = In::part(word, byte + In::size / 2);
     if constexpr (a == RDX_ALGEBRA_ISUM) {
-        if constexpr (In::integral) {
+        if constexpr (MAP == RDX_MAP_NONE) {
+            x = (T)v;
+        } else if constexpr (MAP == RDX_MAP_NONZERO) {
+            x = v != 0 || w != 0;
+        } else if constexpr (In::integral) {
             x = (T)v;
             if constexpr (A::work != RDX_WORK_I32) {
                 x = r.map == RDX_MAP_ABS && x < 0 ? -x : x;
@@ -314,8 +344,8 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
         if constexpr (In::is_complex) {
             keys_of_real<A>(r, (Real)modulus((Real)v, (Real)w, r.omit), x, y);
         } else if constexpr (!In::integral) {
-            keys_of_real<A>(r, (Real)v, x, y);
-        } else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I64) {
+            keys_of_real<A, Real, any_map>(r, (Real)v, x, y);
+        } else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I64 && any_map) {
             if (r.map == RDX_MAP_KEY_ABS)
                 keys_of_real<A>(r, (double)v, x, y);
             else
@@ -326,7 +356,7 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
     } else if constexpr (takes_two_planes(a, A::unit)) {
         x = (T)v;
         y = (T)w;
-        if constexpr (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_CSUMSQ) {
+        if constexpr (any_map && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_CSUMSQ)) {
             bool hole = r.map == RDX_MAP_OMIT && (is_nan(x) || is_nan(y));
             x = hole ? (T)r.neutral : x;
             y = hole ? (T)r.neutral : y;
@@ -335,15 +365,16 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
         x = (T)v;
         if constexpr (In::is_complex) /* norms: the parts in the working type, as the CPU converts before it maps */
             x = modulus((T)v, (T)w, r.omit);
-        if constexpr (SPECIAL) {
+        if constexpr (any_map && has_special_maps<A>()) {
             if (r.map >= RDX_MAP_ABS) {
                 x = magnitude(x);
                 if (r.map == RDX_MAP_POW)
                     x = (T)power((double)x, r.p);
             }
         }
-        if constexpr (!In::integral && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_PROD ||
-                                        a == RDX_ALGEBRA_SUMSQ))
+        if constexpr (any_map && !In::integral &&
+                      (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_PROD ||
+                       a == RDX_ALGEBRA_SUMSQ))
             x = r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x;
         y = x;
     }

@@ -56,13 +56,21 @@ RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const type
     return r + h < n ? joined : mine_is_upper ? other : mine;
 }
 
-/* The chunk's node from its L = 32 E lanes, lane t * E + e in node[e] of thread t. While a thread holds several, each step sends
-   half of them and keeps the other half: E - 1 + 5 exchanges in all. */
-template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n)
+/* T(h, .) of the lane that this thread's node is named after, from it and its partner's, T(2h, .) both; n elements in the chunk. */
+template <class A>
+RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typename A::Node &other, int n, int h,
+                                       int lane)
+{
+    return join_halves<A>(mine, other, lane & h, n, h, lane & (h - 1));
+}
+
+/* The chunk's node from its L = 32 E lanes, lane t * E + e - turn (mod L) in node[e] of thread t of the warp. While a thread holds several,
+   each step sends half of them and keeps the other half: E - 1 + 5 exchanges in all. */
+template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
-    int t = thread_of_warp(), base = 0;
+    int base = 0;
 #pragma unroll
     for (int held = E; held > 1; held /= 2) {
         int bit = 16 * held / E, half = held / 2;
@@ -71,16 +79,14 @@ template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node
 #pragma unroll
         for (int i = 0; i < half; i++) {
             typename A::Node keep = upper ? node[i + half] : node[i], send = upper ? node[i] : node[i + half];
-            node[i] =
-                join_halves<A>(keep, shuffle_xor<A>(send, bit), upper, n, bit * E, (t & (bit - 1)) * E + base + i);
+            node[i] = join_slots<A>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i - turn);
         }
     }
     /* Now T(32, .) with one node each: the rest of the threads' bits, then those of e, which the steps above moved to threads. */
-#pragma unroll 1
+#pragma unroll(A::words == 1 ? 5 : 1)
     for (int h = 16; h >= 1; h /= 2) {
         int bit = h >= E ? h / E : 32 / E * h;
-        int r = h >= E ? (t & (bit - 1)) * E + base : base & (h - 1);
-        node[0] = join_halves<A>(node[0], shuffle_xor<A>(node[0], bit), t & bit, n, h, r);
+        node[0] = join_slots<A>(node[0], shuffle_xor<A>(node[0], bit), n, h, t * E + base - turn);
     }
     return node[0];
 }
@@ -103,18 +109,23 @@ RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbour
 
 /* Finished runs of 1, 2, 4, ... chunks: the run of 2^k lies with thread k. */
 template <class A> struct WarpStack {
+    int thread; /* of the warp */
     typename A::Node held;
-    int64_t count = 0; /* chunks pushed */
+    int count = 0; /* chunks pushed, at most 2^30 */
+
+    __device__ __forceinline__ explicit WarpStack(int own) : thread(own)
+    {
+    }
 
     template <class Elements> __device__ __forceinline__ void push(typename A::Node node, Elements elements)
     {
         int level = 0;
 #pragma unroll 1
         for (; count >> level & 1; level++) {
-            int64_t run = (int64_t)1 << level, end = count + 1;
+            int run = 1 << level, end = count + 1;
             node = join_full<A>(shuffle<A>(held, level), node, elements(end - 2 * run, run), elements(end - run, run));
         }
-        if (thread_of_warp() == level)
+        if (thread == level)
             held = node;
         count++;
     }
@@ -122,13 +133,13 @@ template <class A> struct WarpStack {
     /* The ragged right edge moves up. */
     template <class Elements> __device__ __forceinline__ typename A::Node finish(Elements elements) const
     {
-        int level = __ffsll(count) - 1;
+        int level = __ffs(count) - 1;
         typename A::Node node = shuffle<A>(held, level);
-        int64_t first = count - ((int64_t)1 << level);
+        int first = count - (1 << level);
 #pragma unroll 1
         while (first > 0) {
-            level = __ffsll(first) - 1;
-            int64_t run = (int64_t)1 << level;
+            level = __ffs(first) - 1;
+            int run = 1 << level;
             node =
                 join_full<A>(shuffle<A>(held, level), node, elements(first - run, run), elements(first, count - first));
             first -= run;
