@@ -88,6 +88,9 @@ emulated() {
         make -j2 WERROR=1 EMU_CFLAGS=--coverage emu
         tests/emu/check_emu.sh build-emu plain 5000 $seed
         tests/emu/coverage.py build-emu 95
+        tests/test_command.sh build/redax build-emu/libredax_cuda_emu.so
+        make -j2 WERROR=1 build/check_gpu
+        RDX_GPU_REDUCED=1 RDX_CUDA_PLUGIN=$PWD/build-emu/libredax_cuda_emu.so build/check_gpu
     else
         make -j2 WERROR=1 "EMU_SANITIZE=$1" emu
         tests/emu/check_emu.sh "build-emu-${1//,/-}" "${1%%,*}" 1000 $seed
