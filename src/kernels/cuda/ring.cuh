@@ -129,7 +129,8 @@ template <class K, bool ROWS> struct Lanes {
                      [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
             }
         } else {
-            typename Step<A>::State state[E] = {}; /* lanes that are not there are sealed too */
+            typename Step<A>::State state[E];
+            clear_lanes<A>(state, E);
             Vector<16> got[G];
 #pragma unroll 1
             for (int v = 0; v < vectors; v += G) {
@@ -163,7 +164,8 @@ template <class K, bool ROWS> struct Lanes {
                 base[e] = A::base(node[e].m);
             each(at, vectors, 0, stand, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
         } else {
-            typename Step<A>::State state[E] = {}; /* lanes that are not there are sealed too */
+            typename Step<A>::State state[E];
+            clear_lanes<A>(state, E);
             part(state, at, vectors, 0, stand);
 #pragma unroll
             for (int e = 0; e < E; e++)

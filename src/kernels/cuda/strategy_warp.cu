@@ -118,7 +118,8 @@ template <class K> struct ShortRow {
             for (int line = 0; line < lines; line++)
                 each(row, line, [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, base[j]); });
         } else {
-            typename Step<A>::State state[J] = {}; /* lanes that are not there are sealed too */
+            typename Step<A>::State state[J];
+            clear_lanes<A>(state, J);
             each(row, 0, [&](int j, T x, T y, int element) {
                 state[j] = Step<A>::begin(x, y, p.index_offset + element * step);
             });

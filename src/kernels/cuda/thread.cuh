@@ -54,6 +54,19 @@ template <class A> struct Step<A, false, true> {
     typedef typename A::Node State;
 };
 
+/* Lanes that are not there are sealed like the rest, and what comes of them is never looked at. Those that count their elements in
+   their working type must not convert garbage; to clear the others took 807 us instead of 558 for 64M rows of 4 f32. */
+template <class A> RDX_DEVICE void clear_lanes(typename Step<A>::State *state, int count)
+{
+    constexpr int a = A::algebra;
+    if constexpr (a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_CSUMN || a == RDX_ALGEBRA_CPRODN || a == RDX_ALGEBRA_VARN ||
+                  a == RDX_ALGEBRA_CVARN) {
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            state[i] = {};
+    }
+}
+
 /* The node of a lane of one element. */
 template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, typename A::T y, int64_t index)
 {
