@@ -196,9 +196,9 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 # is compiled once for each family of kernels (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the
 # source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
-# Code for the GPUs that are here, where nvcc knows them; else for sm_80 and sm_90; PTX of the newest of them for GPUs to come. The
+# The kernels copy asynchronously, which takes sm_80. Code for the GPUs that are here, where nvcc knows them; else for sm_80 and sm_90; PTX of the newest of them for GPUs to come. The
 # debug build is for one architecture and has no PTX. Asked for only where the plugin is made.
-nvcc_archs = $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null))
+nvcc_archs = $(filter-out 3% 5% 6% 7%,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 gpu_archs = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
 known_archs = $(or $(filter $(gpu_archs),$(nvcc_archs)),$(filter 80 90,$(nvcc_archs)),90)
 ifeq ($(CUDA_TABLES),small)

@@ -44,7 +44,7 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         rdx_cuda_shape_short(&cut->shape, space, recipe, c, lanes, shared)) {
         cut->kind = SHORT;
         cut->elements = lanes;
-    } else if (rdx_cuda_shape_is_rows(space, recipe, c) &&
+    } else if (rdx_cuda_shape_is_rows(space, c) &&
                rdx_cuda_shape_rows(&cut->shape, space, recipe, c, cut->words, shared)) {
         cut->kind = ROWS;
         cut->elements = vector;
@@ -149,8 +149,8 @@ static void check_parts(const PlanCase *p, const Cut *cut)
         KEEPS(s->warps <= WARPS && s->warps % s->class_warps == 0);
         KEEPS(s->tile_columns == s->warps / s->class_warps * s->width * cut->elements);
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
-        KEEPS(s->stack_words >=
-              (s->lane_levels + (part > 1 ? log2_of(part) + 1 : 0)) * cut->elements * cut->words * 32);
+        int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
+        KEEPS(s->stack_words >= (s->lane_levels + chunk_levels) * cut->elements * cut->words * 32);
         KEEPS(rdx_div_up(rdx_min(p->space.reduce_count, chunk), p->recipe.lanes) << s->group_lanes_log2 <=
                   RDX_CUDA_GROUP ||
               s->group_lanes_log2 == 0);

@@ -224,7 +224,7 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
     if (row && rdx_cuda_shape_is_short(space, recipe, config) &&
         rdx_cuda_shape_short(&code->shape, space, recipe, config, row->elements, most_shared))
         return row;
-    if (rows && rdx_cuda_shape_is_rows(space, recipe, config) &&
+    if (rows && rdx_cuda_shape_is_rows(space, config) &&
         rdx_cuda_shape_rows(&code->shape, space, recipe, config, rows->words, most_shared))
         return rows;
     const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
@@ -238,6 +238,10 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
     code->threads = code->shape.width * code->shape.height;
     return single;
 }
+
+static_assert((int)RDX_CUDA_WHOLE == RDX_FINISHING_NONE && (int)RDX_CUDA_LAST_BLOCK == RDX_FINISHING_LAST_BLOCK &&
+                  (int)RDX_CUDA_LAUNCH == RDX_FINISHING_LAUNCH,
+              "the kernels' names of the plan's finishings");
 
 static RdxStatus launch(const RdxLaunch *launch);
 
@@ -256,8 +260,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     code.kernel = found->code;
     code.id = id;
     int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
-    code.shared = rdx_max(rdx_cuda_shape_shared(&code.shape, found->elements, found->words),
-                          code.shape.finishing == RDX_FINISHING_LAST_BLOCK ? join : 0);
+    code.shared = rdx_cuda_shape_shared(&code.shape, found->elements, found->words);
     RDX_TRY(ready(code.kernel, &info));
     RDX_TRY(choose_grid(&code, &info));
     if (code.shape.finishing == RDX_FINISHING_LAUNCH) {

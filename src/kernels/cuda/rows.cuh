@@ -3,7 +3,7 @@
 
    A row that starts `turn` elements into its first vector has lane q - turn in slot q, and the first `turn` slots, all of them thread
    0's, hold the last lanes of the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So
-   crooked rows cost thread 0 one vector more a chunk, and nothing is shifted.
+   nothing is shifted: a crooked chunk is one vector more of thread 0's, for which its warp takes a fifth group.
 
    runs: two reduced dims, the inner one contiguous and made of whole vectors; then there is no turn. */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH

@@ -36,11 +36,6 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
                             .finishing = config->finishing};
 }
 
-static bool is_complex(int type)
-{
-    return type == RDX_TYPE_C64 || type == RDX_TYPE_C128;
-}
-
 static void take_ring(RdxCudaShape *shape, const RdxRecipe *recipe)
 {
     bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
@@ -136,14 +131,13 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
     return shape->ring_bytes <= shared_bytes;
 }
 
-bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
+bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
 {
     int64_t most = (int64_t)1 << 30; /* chunks of a part: finished runs lie across a warp */
     bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
     bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
-    bool crooked_parts = config->variant == RDX_FORM_SHIFTED && is_complex(recipe->in); /* vectors would cut elements */
-    return (one || several) && !crooked_parts && config->vector_bytes == 16 && config->residues <= 1 &&
-           config->part_chunks <= most && space->reduce_count > 0;
+    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 && config->part_chunks <= most &&
+           space->reduce_count > 0;
 }
 
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
@@ -196,23 +190,28 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
         return false;
     int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
     shape->class_warps = class_warps_for(shape, column_warps, lanes);
-    int64_t side_by_side =
-        rdx_min(WARPS / shape->class_warps, rdx_pow2_ceil(rdx_div_up(tile, (int64_t)shape->width * elements)));
-    shape->warps = shape->class_warps * (int)side_by_side;
     shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
     shape->lanes_log2 = log2_up(lanes / (shape->rows_at_once * shape->class_warps));
     int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
     shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
-    shape->tile_columns = (int)side_by_side * shape->width * elements;
     shape->run_outputs = columns;
-    shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
-    count_items(shape, space, recipe);
-    int64_t chunks = rdx_min(shape->chunks, shape->part_chunks);
+    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
+    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : log2_up(chunks) + 1;
     shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
-    int levels = shape->lane_levels + (chunks > 1 ? log2_up(chunks) + 1 : 0);
-    shape->stack_words = levels * elements * words * 32;
-    shape->ring_bytes = shape->ring_bytes / WARPS * shape->warps;
-    return rdx_cuda_shape_shared(shape, elements, words) <= shared_bytes;
+    shape->stack_words = (shape->lane_levels + chunk_levels) * elements * words * 32;
+    /* As many warps side by side as there are columns for and shared memory has room for. */
+    int64_t warp_ring = shape->ring_bytes / WARPS, vectors = rdx_div_up(tile, (int64_t)shape->width * elements);
+    for (int64_t side = rdx_min(WARPS / shape->class_warps, rdx_pow2_ceil(vectors)); side > 0; side /= 2) {
+        shape->warps = shape->class_warps * (int)side;
+        shape->ring_bytes = (int)warp_ring * shape->warps;
+        shape->tile_columns = (int)side * shape->width * elements;
+        shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
+        if (rdx_cuda_shape_shared(shape, elements, words) <= shared_bytes) {
+            count_items(shape, space, recipe);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
@@ -262,7 +261,8 @@ int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words
                rdx_max((int64_t)shape->warps * shape->stack_words * 4, rdx_cuda_shape_join_shared(shape, words));
     if (shape->team > 0)
         return shape->ring_bytes + rdx_max((int64_t)WARPS * words * 4, rdx_cuda_shape_join_shared(shape, words));
-    return (int64_t)(shape->batch + shape->levels) * shape->width * elements * words * 4;
+    return rdx_max((int64_t)(shape->batch + shape->levels) * shape->width * elements * words * 4,
+                   rdx_cuda_shape_join_shared(shape, words));
 }
 
 int64_t rdx_cuda_shape_join_shared(const RdxCudaShape *shape, int words)

@@ -23,7 +23,7 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
                           int lanes, int64_t shared_bytes);
 
 /* block_x: contiguous runs of whole vectors, or one run of any alignment. */
-bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
+bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int words, int64_t shared_bytes);
 

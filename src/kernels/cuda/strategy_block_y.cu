@@ -100,10 +100,12 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
                 fold_classes<K>(p, ring, source, stack, seat, item.residue, first + c, node);
-                if (chunks > 1)
-                    chunk_stack.push(c, 63, node, elements);
+                if (chunks > 1 && p.recipe.exact)
+                    chunk_stack.add(c, 62, node, elements);
+                else if (chunks > 1)
+                    chunk_stack.push(c, 62, node, elements);
             }
-            if (chunks > 1)
+            if (chunks > 1 && !p.recipe.exact)
                 finish_chunks(p, chunk_stack, first, chunks, node);
             int64_t column = tile + seat.across * E;
             if (seat.warp_class == 0 && seat.row == 0 && present) {
