@@ -54,7 +54,7 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         cut->elements = vector;
         cut->threads = 32 * cut->shape.warps;
     } else {
-        cut->kind = rdx_cuda_shape_tile(&cut->shape, space, recipe, c, 1, cut->words, shared) ? SINGLE : NONE;
+        cut->kind = rdx_cuda_shape_tile(&cut->shape, space, recipe, c, cut->words, shared) ? SINGLE : NONE;
         cut->elements = 1;
         cut->threads = cut->shape.width * cut->shape.height;
     }
@@ -173,7 +173,7 @@ static void check_limits(const PlanCase *p, const RdxConfig *c, const Cut *cut)
     int64_t most = p->situation.device->shared_per_block - KERNEL_SHARED;
     int64_t join = rdx_cuda_shape_join_shared(s, cut->words);
     KEEPS(cut->threads >= 1 && cut->threads <= RDX_CUDA_THREADS);
-    KEEPS(rdx_cuda_shape_shared(s, cut->elements, cut->words) <= most);
+    KEEPS(rdx_cuda_shape_shared(s, cut->words) <= most);
     if (s->ring_bytes > 0)
         KEEPS(s->ring_bytes % 512 == 0 && cut->threads % 32 == 0);
     KEEPS(join <= most && (join > 0) == (s->finishing != RDX_FINISHING_NONE));

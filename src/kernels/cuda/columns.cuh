@@ -23,7 +23,7 @@ struct ColumnSeat {
 
     __device__ __forceinline__ ColumnSeat(const RdxCudaShape &s, int thread)
     {
-        int warp = (int)threadIdx.x / 32;
+        int warp = warp_of_block();
         vector = thread & (s.width - 1);
         row = thread >> log2_of(s.width);
         warp_class = warp & (s.class_warps - 1);
@@ -41,13 +41,6 @@ struct ColumnSeat {
 RDX_DEVICE int lane_of(const RdxCudaShape &s, int lane_class, int i)
 {
     return lane_class + s.classes * reverse_bits(i, s.lanes_log2);
-}
-
-/* The first chunk of an item's part, and how many. */
-RDX_DEVICE int64_t chunks_of_part(const RdxCudaShape &s, const Item &item)
-{
-    int64_t left = s.chunks - item.part * s.part_chunks;
-    return left < s.part_chunks ? left : s.part_chunks;
 }
 
 /* What a thread reads, in order: items, tiles of an item's columns, chunks, lanes, lines. */
@@ -78,7 +71,8 @@ template <class K> struct ColumnSource {
         for (int l = 0; l < lanes; l++) {
             int lane = lane_of(s, lane_class, i + l);
             lines = elements_of_lane(n, lane, log2_of(p.recipe.lanes));
-            issue_lane(slot + l * each * 512, lane + line * p.recipe.lanes, lines - line < each ? lines - line : each);
+            issue_lane(slot + l * each * line_bytes, lane + line * p.recipe.lanes,
+                       lines - line < each ? lines - line : each);
         }
         line += each;
         if (lanes > 1 || line >= lines)
@@ -97,13 +91,12 @@ template <class K> struct ColumnSource {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
                 if (u < count)
-                    copy_async(slot + u * 512, at + u * far, bytes);
+                    copy_async(slot + u * line_bytes, at + u * far, bytes);
         } else {
 #pragma unroll 1
             for (int u = 0; u < count; u++) {
                 int64_t e = first + u * p.recipe.lanes;
-                Place place = p.shape.run > 0 ? seek_in_runs(p, (unsigned)e) : seek_element(p, e);
-                copy_async(slot + u * 512, column + place.in, bytes);
+                copy_async(slot + u * line_bytes, column + seek_reduced(p, e).in, bytes);
             }
         }
     }
@@ -122,7 +115,7 @@ template <class K> struct ColumnSource {
         chunk = 0;
         tile += p.shape.tile_columns;
         if (tile < outputs) {
-            open_tile();
+            open_tile(item_of(p, number));
         } else {
             number += gridDim.x;
             tile = 0;
@@ -138,14 +131,13 @@ template <class K> struct ColumnSource {
         Item item = item_of(p, number);
         outputs = item.outputs;
         first_chunk = item.part * p.shape.part_chunks;
-        chunks = chunks_of_part(p.shape, item);
+        chunks = end_of_part(p.shape, item) - first_chunk;
         lane_class = seat.class_of(p.shape, item.residue);
-        open_tile();
+        open_tile(item);
     }
 
-    __device__ __forceinline__ void open_tile()
+    __device__ __forceinline__ void open_tile(const Item &item)
     {
-        Item item = item_of(p, number);
         int64_t own = tile + seat.across * E, left = (outputs - own) * K::size;
         bytes = left <= 0 ? 0 : left < 16 ? (int)left : 16;
         column = p.in + (bytes > 0 ? seek_output(p, item.first_output + own).in : 0);

@@ -233,7 +233,7 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
         code->threads = 32 * code->shape.warps;
         return vectors;
     }
-    if (!single || !rdx_cuda_shape_tile(&code->shape, space, recipe, config, 1, single->words, most_shared))
+    if (!single || !rdx_cuda_shape_tile(&code->shape, space, recipe, config, single->words, most_shared))
         return NULL;
     code->threads = code->shape.width * code->shape.height;
     return single;
@@ -260,7 +260,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     code.kernel = found->code;
     code.id = id;
     int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
-    code.shared = rdx_cuda_shape_shared(&code.shape, found->elements, found->words);
+    code.shared = rdx_cuda_shape_shared(&code.shape, found->words);
     RDX_TRY(ready(code.kernel, &info));
     RDX_TRY(choose_grid(&code, &info));
     if (code.shape.finishing == RDX_FINISHING_LAUNCH) {

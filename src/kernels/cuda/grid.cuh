@@ -42,6 +42,13 @@ RDX_DEVICE Item item_of(const Problem &p, int64_t number)
     return item;
 }
 
+/* The chunk after the last of an item's part, which begins at part * part_chunks. */
+RDX_DEVICE int64_t end_of_part(const RdxCudaShape &s, const Item &item)
+{
+    int64_t end = (item.part + 1) * s.part_chunks;
+    return end < s.chunks ? end : s.chunks;
+}
+
 RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int64_t slices)
 {
     if (slices == 1)

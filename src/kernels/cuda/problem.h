@@ -30,7 +30,7 @@ typedef struct RdxCudaShape {
     bool direct;   /* plain, and they are stored as they are: identity finish, output of the working type */
     int finishing; /* RDX_CUDA_WHOLE, ... */
     int residues;  /* blocks that share a chunk */
-    /* tile.cuh: a tile of `width` threads along the outputs (each a vector), `height` along the lanes of a chunk. A batch of
+    /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
     bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */

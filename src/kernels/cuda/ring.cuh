@@ -12,7 +12,7 @@
 #ifndef RDX_KERNELS_CUDA_RING_CUH
 #define RDX_KERNELS_CUDA_RING_CUH
 
-#include "thread.cuh"
+#include "warp.cuh"
 
 namespace rdx
 {
@@ -29,20 +29,19 @@ template <class A> RDX_DEVICE constexpr int ring_depth()
 /* Vector u of a group. */
 RDX_DEVICE Vector<16> take(SharedAt group, int u)
 {
-    uint4 v = load_shared(group + u * 512);
+    uint4 v = load_shared(group + u * line_bytes);
     return {{v.x, v.y, v.z, v.w}};
 }
 
 template <int DEPTH> struct Ring {
-    static constexpr int vector_bytes = 512 /* from one of this thread's to the next */,
-                         group_bytes = vector_bytes * group_vectors;
+    static constexpr int group_bytes = line_bytes * group_vectors;
 
     SharedAt slots; /* of this thread */
     int group = 0;
 
     /* `shared`: the rings of a block, one warp after the other. */
     __device__ __forceinline__ Ring(uint32_t *shared, int thread)
-        : slots(kept(shared_at(shared) + (int)(threadIdx.x / 32) * group_bytes * DEPTH + thread * 16))
+        : slots(kept(shared_at(shared) + warp_of_block() * group_bytes * DEPTH + thread * 16))
     {
     }
 
@@ -115,19 +114,17 @@ template <class K, bool ROWS> struct Lanes {
             }
             ring.await_lane();
 #pragma unroll 1
-            for (int v = 0; v < vectors; v += G) {
+            for (int v = 0; v < vectors; v += G)
                 each(ring.peek(v / G), vectors - v, v, stand, [&](int e, T x) { m[e] = A::greater(m[e], x); });
-            }
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 node[e].m = m[e];
                 base[e] = A::base(m[e]);
             }
 #pragma unroll 1
-            for (int v = 0; v < vectors; v += G) {
+            for (int v = 0; v < vectors; v += G)
                 each(ring.next_group(source), vectors - v, v, stand,
                      [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
-            }
         } else {
             typename Step<A>::State state[E];
             clear_lanes<A>(state, E);
@@ -136,10 +133,10 @@ template <class K, bool ROWS> struct Lanes {
             for (int v = 0; v < vectors; v += G) {
                 SharedAt at = ring.next_group(source, got);
                 bool done = false;
-                if (vectors - v >= G && is_whole(stand(v), stand(v + G - 1)))
+                if (is_whole(vectors - v, v, stand))
                     done = with_map<A>(p.recipe, [&](auto map) { whole<decltype(map)::value>(state, got, v, stand); });
                 if (!done)
-                    part(state, at, vectors - v < G ? vectors - v : G, v, stand);
+                    part(state, at, vectors - v, v, stand);
             }
 #pragma unroll
             for (int e = 0; e < E; e++)
@@ -152,7 +149,7 @@ template <class K, bool ROWS> struct Lanes {
     __device__ __forceinline__ void run_here(SharedAt group, int first, int vectors, Place stand, Count count,
                                              Node *node) const
     {
-        SharedAt at = group + first * 512;
+        SharedAt at = group + first * line_bytes;
         if constexpr (A::two_passes) {
             T base[E];
 #pragma unroll
@@ -174,16 +171,37 @@ template <class K, bool ROWS> struct Lanes {
     }
 
   private:
-    __device__ __forceinline__ bool is_whole(const Stand &first, const Stand &last) const
+    /* A group of which `count` vectors are left, from vector v of the lane on, is all there. */
+    template <class Place> __device__ __forceinline__ bool is_whole(int count, int v, Place stand) const
     {
-        return !ROWS || (first.first >= 0 && last.first + E <= n);
+        return count >= G && (!ROWS || (stand(v).first >= 0 && stand(v + G - 1).first + E <= n));
+    }
+
+    /* Calls f(e, x, y, at, line) for the elements that are there, of at most `count` vectors of a group. */
+    template <class Place, class F>
+    __device__ __forceinline__ void one_by_one(SharedAt group, int count, int v, Place stand, F &&f) const
+    {
+#pragma unroll 1
+        for (int u = 0; u < G && u < count; u++) {
+            Vector<16> raw = take(group, u);
+            Stand at = stand(v + u);
+            with_input<K>(p.recipe.in, [&](auto in) {
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
+                    if (!ROWS || (unsigned)(at.first + e) < (unsigned)n)
+                        f(e, x, y, at, v + u);
+                }
+            });
+        }
     }
 
     /* Calls f(e, x) for the elements of `count` vectors of a group, from vector v of the lane on. */
     template <class Place, class F>
     __device__ __forceinline__ void each(SharedAt group, int count, int v, Place stand, F &&f) const
     {
-        if (count >= G && is_whole(stand(v), stand(v + G - 1))) {
+        if (is_whole(count, v, stand)) {
             with_input<K>(p.recipe.in, [&](auto in) {
 #pragma unroll
                 for (int u = 0; u < G; u++) {
@@ -198,20 +216,7 @@ template <class K, bool ROWS> struct Lanes {
             });
             return;
         }
-#pragma unroll 1
-        for (int u = 0; u < G && u < count; u++) {
-            Vector<16> raw = take(group, u);
-            Stand at = stand(v + u);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    if (!ROWS || (unsigned)(at.first + e) < (unsigned)n)
-                        f(e, x);
-                }
-            });
-        }
+        one_by_one(group, count, v, stand, [&](int e, T x, T, const Stand &, int) { f(e, x); });
     }
 
     /* A whole group and a frequent map: what there is most of. */
@@ -265,28 +270,16 @@ template <class K, bool ROWS> struct Lanes {
         }
     }
 
-    /* Any group, element by element. */
+    /* Any group. */
     template <class Place>
     __device__ __forceinline__ void part(typename Step<A>::State *state, SharedAt group, int count, int v,
                                          Place stand) const
     {
-#pragma unroll 1
-        for (int u = 0; u < count; u++) {
-            Vector<16> raw = take(group, u);
-            Stand at = stand(v + u);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    int64_t index = at.index + e * at.across;
-                    bool there = !ROWS || (unsigned)(at.first + e) < (unsigned)n;
-                    bool begins = ROWS ? at.first + e < 32 * E : v + u == 0;
-                    if (there)
-                        state[e] = begins ? Step<A>::begin(x, y, index) : Step<A>::next(state[e], x, y, v + u, index);
-                }
-            });
-        }
+        one_by_one(group, count, v, stand, [&](int e, T x, T y, const Stand &at, int line) {
+            int64_t index = at.index + e * at.across;
+            bool begins = ROWS ? at.first + e < 32 * E : line == 0;
+            state[e] = begins ? Step<A>::begin(x, y, index) : Step<A>::next(state[e], x, y, line, index);
+        });
     }
 };
 

@@ -15,7 +15,7 @@
 namespace rdx
 {
 
-static constexpr int line_bytes = 512, chunk_bytes = 16 * line_bytes;
+static constexpr int chunk_bytes = 16 * line_bytes;
 
 /* The chunks that a warp has of an item: a run of one output's. A team of warps shares an output. */
 struct RowRun {
@@ -24,17 +24,11 @@ struct RowRun {
     int chunks;
 };
 
-RDX_DEVICE int warp_of_block()
-{
-    return (int)threadIdx.x / 32;
-}
-
 RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
 {
     const RdxCudaShape &s = p.shape;
     int mate = warp_of_block() >> s.team_log2, member = warp_of_block() & (s.team - 1);
-    int64_t part = item.part * s.part_chunks, end = part + s.part_chunks < s.chunks ? part + s.part_chunks : s.chunks;
-    int64_t first = part + member * s.warp_chunks, left = end - first;
+    int64_t first = item.part * s.part_chunks + member * s.warp_chunks, left = end_of_part(s, item) - first;
     if (mate >= item.outputs || left <= 0)
         return {p.in, first, 0};
     return {p.in + seek_output(p, item.first_output + mate).in, first,

@@ -156,7 +156,7 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
     shape->run_outputs = space->keep_count;
     count_items(shape, space, recipe);
-    return rdx_cuda_shape_shared(shape, 1, words) <= shared_bytes;
+    return rdx_cuda_shape_shared(shape, words) <= shared_bytes;
 }
 
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements)
@@ -206,7 +206,7 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
         shape->ring_bytes = (int)warp_ring * shape->warps;
         shape->tile_columns = (int)side * shape->width * elements;
         shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
-        if (rdx_cuda_shape_shared(shape, elements, words) <= shared_bytes) {
+        if (rdx_cuda_shape_shared(shape, words) <= shared_bytes) {
             count_items(shape, space, recipe);
             return true;
         }
@@ -215,7 +215,7 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
 }
 
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                         int elements, int words, int64_t shared_bytes)
+                         int words, int64_t shared_bytes)
 {
     take_parts(shape, config);
     take_run(shape, space);
@@ -228,29 +228,28 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
         shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS);
         shape->width = cut ? 1 : (int)rdx_min(RDX_CUDA_THREADS / shape->height, rdx_pow2_ceil(space->keep_count));
     } else {
-        int64_t vectors = rdx_pow2_ceil(rdx_div_up(columns, elements));
-        shape->width = (int)rdx_min(vectors, lanes * WIDE < RDX_CUDA_THREADS ? RDX_CUDA_THREADS / lanes : WIDE);
+        shape->width =
+            (int)rdx_min(rdx_pow2_ceil(columns), lanes * WIDE < RDX_CUDA_THREADS ? RDX_CUDA_THREADS / lanes : WIDE);
         shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS / shape->width);
     }
     for (;; shape->width /= 2) {
-        int64_t tile = (int64_t)shape->width * elements;
         shape->batch = (int)rdx_min(rdx_max(shape->height, shape->rows ? lanes : BATCH), lanes);
-        while (shape->batch > shape->height && shape->batch * tile * words * 4 > BATCH_BYTES)
+        while (shape->batch > shape->height && (int64_t)shape->batch * shape->width * words * 4 > BATCH_BYTES)
             shape->batch /= 2;
         shape->batches = (int)(lanes / shape->batch);
         int64_t chunks = rdx_max(rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks), 1);
         shape->levels = log2_up(shape->batches) + 1 + log2_up(chunks) + 1;
-        if (rdx_cuda_shape_shared(shape, elements, words) <= shared_bytes)
+        if (rdx_cuda_shape_shared(shape, words) <= shared_bytes)
             break;
         if (shape->width == 1)
             return false;
     }
-    shape->group_outputs = cut ? config->outputs_per_block : (int64_t)shape->width * elements;
+    shape->group_outputs = cut ? config->outputs_per_block : shape->width;
     count_items(shape, space, recipe);
     return true;
 }
 
-int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words)
+int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int words)
 {
     if (shape->columns)
         return 0;
@@ -261,7 +260,7 @@ int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words
                rdx_max((int64_t)shape->warps * shape->stack_words * 4, rdx_cuda_shape_join_shared(shape, words));
     if (shape->team > 0)
         return shape->ring_bytes + rdx_max((int64_t)WARPS * words * 4, rdx_cuda_shape_join_shared(shape, words));
-    return rdx_max((int64_t)(shape->batch + shape->levels) * shape->width * elements * words * 4,
+    return rdx_max((int64_t)(shape->batch + shape->levels) * shape->width * words * 4,
                    rdx_cuda_shape_join_shared(shape, words));
 }
 

@@ -34,10 +34,10 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
 
 /* general: anything, an element a load. */
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                         int elements, int words, int64_t shared_bytes);
+                         int words, int64_t shared_bytes);
 
 /* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts. */
-int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int elements, int words);
+int64_t rdx_cuda_shape_shared(const RdxCudaShape *shape, int words);
 int64_t rdx_cuda_shape_join_shared(const RdxCudaShape *shape, int words);
 
 #ifdef __cplusplus

@@ -53,7 +53,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
                 node =
                     join_neighbours<A>(slots.get(mate * s.team + (t < s.team ? t : 0)), s.team, [&](int at, int count) {
                         return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks,
-                                               part + s.part_chunks < s.chunks ? part + s.part_chunks : s.chunks);
+                                               end_of_part(s, item));
                     });
                 node = shuffle<A>(node, 0);
             }

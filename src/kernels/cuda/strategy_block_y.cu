@@ -26,8 +26,7 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
             if (!A::indexed)
                 return Stand{0, 0, 0};
             int64_t e = chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes;
-            Place place = p.shape.run > 0 ? seek_in_runs(p, (unsigned)e) : seek_element(p, e);
-            return Stand{0, p.index_offset + place.out, 0};
+            return Stand{0, p.index_offset + seek_reduced(p, e).out, 0};
         };
         auto count = [&](int) { return lines; };
         if (lanes == 1) {
@@ -83,7 +82,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
     int thread = kept(thread_of_warp());
     ColumnSeat seat(s, thread);
     uint32_t *stacks = shared + s.ring_bytes / 4;
-    ColumnStack<K> stack = {stacks + (int)(threadIdx.x / 32) * s.stack_words + thread};
+    ColumnStack<K> stack = {stacks + warp_of_block() * s.stack_words + thread};
     ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
     ColumnSource<K> source(p, seat);
     Ring<depth> ring(shared, thread);
@@ -91,7 +90,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
-        int64_t first = item.part * s.part_chunks, chunks = chunks_of_part(s, item);
+        int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
         bool present = item.residue < elements_of_chunk(p, first);
 #pragma unroll 1
         for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {

@@ -44,7 +44,7 @@ template <class K> struct TileSource {
         from -= before;
         bytes += before;
 #pragma unroll 4
-        for (int at = thread * 16; at < bytes; at += 512)
+        for (int at = thread * 16; at < bytes; at += line_bytes)
             copy_async(to + at, from + at, bytes - at < 16 ? bytes - at : 16);
     }
 
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
-    int thread = kept(thread_of_warp()), warp = (int)threadIdx.x / 32, mates_log2 = log2_of(s.mates);
+    int thread = kept(thread_of_warp()), warp = warp_of_block(), mates_log2 = log2_of(s.mates);
     int64_t number = (int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp;
     TileSource<K> source = {p, shared_at(shared) + warp * STAGES * TILE_BYTES, thread, number};
     ShortRow<K> fold = {p, s.mates, thread & (s.mates - 1)};

@@ -8,10 +8,10 @@
 namespace rdx
 {
 
-/* Where a line's vector lies, and the logical index of its first element. */
+/* Where a line's element lies, and its logical index. */
 struct At {
     const unsigned char *in;
-    int64_t index, across;
+    int64_t index;
 };
 
 /* lift and push, or for indexed algebras the join of elements as nodes. */

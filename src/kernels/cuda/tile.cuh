@@ -25,7 +25,7 @@ struct Reach {
         int rank = p.reduce_rank, lanes = p.recipe.lanes;
         step = rank > 1 ? -1 : rank == 0 ? 0 : lanes * p.dims[p.keep_rank].in;
         index_step = rank == 1 ? lanes * p.dims[p.keep_rank].out : 0;
-        start = {in, p.index_offset, 0};
+        start = {in, p.index_offset};
         if (rank == 1) {
             start.in += first * p.dims[p.keep_rank].in;
             start.index += first * p.dims[p.keep_rank].out;
@@ -49,10 +49,9 @@ struct Reach {
     __device__ __forceinline__ At operator()(int line) const
     {
         if (step >= 0)
-            return {start.in + line * step, start.index + line * index_step, 0};
-        int64_t e = element + (int64_t)p.recipe.lanes * line;
-        Place place = p.shape.run > 0 ? seek_in_runs(p, (unsigned)e) : seek_element(p, e);
-        return {start.in + place.in, start.index + place.out, 0};
+            return {start.in + line * step, start.index + line * index_step};
+        Place place = seek_reduced(p, element + (int64_t)p.recipe.lanes * line);
+        return {start.in + place.in, start.index + place.out};
     }
 };
 
@@ -156,8 +155,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) tile_k
         Slots<A> batch = {shared, s.batch * columns};
         Slots<A> stack = {shared + s.batch * columns * A::words, s.levels * columns};
         Tile<K> tile = {p, item, batch, stack, columns, log2_of(s.batches)};
-        int64_t chunks = s.chunks, first_chunk = item.part * s.part_chunks;
-        int64_t count = chunks - first_chunk < s.part_chunks ? chunks - first_chunk : s.part_chunks;
+        int64_t first_chunk = item.part * s.part_chunks, count = end_of_part(s, item) - first_chunk;
         for (int64_t at = 0; at < item.outputs; at += columns) {
             bool there = at + w < item.outputs;
             const unsigned char *in = p.in + (there ? seek_output(p, item.first_output + at + w).in : 0);

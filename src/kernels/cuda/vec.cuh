@@ -61,13 +61,12 @@ RDX_DEVICE bool is_complex(int type)
 }
 
 /* The first `valid` elements of a vector; what follows them is not touched in memory. */
-template <class K>
-RDX_DEVICE void load_vector(Vector<K::bytes> &v, const unsigned char *at, int valid, int type, bool aligned = true)
+template <class K> RDX_DEVICE void load_vector(Vector<K::bytes> &v, const unsigned char *at, int valid, int type)
 {
     if constexpr (K::elements == 1) {
         load_element<K::size>(v.word, at, is_complex(type));
     } else {
-        if (valid == K::elements && aligned) {
+        if (valid == K::elements) {
             load<K::bytes>(v.word, at);
             return;
         }

@@ -15,6 +15,14 @@ RDX_DEVICE int thread_of_warp()
     return (int)(threadIdx.x & 31);
 }
 
+RDX_DEVICE int warp_of_block()
+{
+    return (int)threadIdx.x / 32;
+}
+
+/* What a warp reads at once, 16 bytes a thread. */
+static constexpr int line_bytes = 512;
+
 template <class A> RDX_DEVICE typename A::Node shuffle_xor(const typename A::Node &node, int mask)
 {
     uint32_t words[A::words];
