@@ -66,7 +66,7 @@ static int64_t pick_count(Dice *dice, int64_t lanes)
     case 8:
         return llabs(lanes + near) + 1;
     case 9:
-        return lanes * (2 + below(dice, 15)) + near;
+        return lanes * (2 + below(dice, 15)) + (chance(dice, 50) ? near : 0);
     case 10:
         return llabs(lanes / 2 + near) + 1;
     case 11:

@@ -171,10 +171,12 @@ RDX_PLAIN(MOMENTS, moments, I32, int32_t, i32)
 RDX_REALS(RDX_LOGSUMEXP, LSE, lse)
 RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
 
-/* Index algebras fold nodes: join takes the lowest of equal indices, so lines may come in any order of the logical index. */
+/* Index algebras fold nodes, of which join takes the lowest of equal indices, so that lines may come in any order of the logical index;
+   or, where the order is ascending, lanes. */
 #define RDX_ARG(NAME, name, WORK, Type, suffix)                                                                        \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \
         {                                                                                                              \
@@ -182,15 +184,24 @@ RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
             Node node = {x, (decltype(Node::i))index};                                                                 \
             return node;                                                                                               \
         }                                                                                                              \
+        static __device__ __forceinline__ Node winner(const Lane &lane, int64_t index)                                 \
+        {                                                                                                              \
+            return element(lane.k, lane.k, index);                                                                     \
+        }                                                                                                              \
     };
 #define RDX_BOTH(NAME, name, WORK, Type, suffix)                                                                       \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \
         {                                                                                                              \
             Node node = {x, y, (decltype(Node::i))index};                                                              \
             return node;                                                                                               \
+        }                                                                                                              \
+        static __device__ __forceinline__ Node winner(const Lane &lane, int64_t index)                                 \
+        {                                                                                                              \
+            return element(lane.v, lane.k, index);                                                                     \
         }                                                                                                              \
     };
 RDX_INTS(RDX_ARG, ARGMAX, argmax)

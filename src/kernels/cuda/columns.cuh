@@ -43,105 +43,110 @@ RDX_DEVICE int lane_of(const RdxCudaShape &s, int lane_class, int i)
     return lane_class + s.classes * reverse_bits(i, s.lanes_log2);
 }
 
-/* What a thread reads, in order: items, tiles of an item's columns, chunks, lanes, lines. */
+/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines. */
 template <class K> struct ColumnSource {
     static constexpr int E = K::elements;
 
     const Problem &p;
-    const ColumnSeat &seat;
-    int64_t number = blockIdx.x, tile = 0, chunk = 0; /* chunk: of the part */
-    const unsigned char *column;
-    int64_t outputs, first_chunk, chunks;
-    int lane_class, i = 0, line = 0, bytes, n;
-    bool there;
+    const unsigned char *column; /* this thread's vector of columns */
+    const unsigned char *at;     /* its next vector, where there is one reduced dim */
+    int64_t far;                 /* from line to line then */
+    int64_t chunk, end;
+    int even; /* lines of every lane of the chunk, where they are equally many and fit groups, else 0 */
+    int lane_class, bytes /* of the vector that are columns */, n, i = 0, line = 0;
 
-    __device__ __forceinline__ ColumnSource(const Problem &problem, const ColumnSeat &own) : p(problem), seat(own)
+    __device__ __forceinline__ ColumnSource(const Problem &problem, int64_t first_output, int columns, int64_t first,
+                                            int64_t chunks, int own_class)
+        : p(problem), chunk(first), end(first + chunks), lane_class(own_class)
     {
-        open_item();
+        int left = columns * K::size;
+        bytes = left <= 0 ? 0 : left < 16 ? left : 16;
+        column = p.in + (bytes > 0 ? seek_output(p, first_output).in : 0);
+        far = p.reduce_rank == 1 ? p.dims[p.keep_rank].in * p.recipe.lanes : 0;
+        if (bytes == 0)
+            end = chunk;
+        open_chunk();
     }
 
     __device__ __forceinline__ void issue(SharedAt slot)
     {
-        if (!there)
+        if (chunk >= end)
             return;
-        const RdxCudaShape &s = p.shape;
-        int lanes = 1 << s.group_lanes_log2, each = group_vectors >> s.group_lanes_log2;
-        int lines = 0;
-#pragma unroll 1
-        for (int l = 0; l < lanes; l++) {
-            int lane = lane_of(s, lane_class, i + l);
-            lines = elements_of_lane(n, lane, log2_of(p.recipe.lanes));
-            issue_lane(slot + l * each * line_bytes, lane + line * p.recipe.lanes,
-                       lines - line < each ? lines - line : each);
+        if (even == 0 || p.reduce_rank != 1) {
+            issue_part(slot);
+        } else if (even < group_vectors) {
+            issue_few(slot);
+        } else {
+#pragma unroll
+            for (int u = 0; u < group_vectors; u++, at += far)
+                copy_async(slot + u * line_bytes, at, bytes);
+            line += group_vectors;
+            if (line == even)
+                next_lanes(1);
         }
-        line += each;
-        if (lanes > 1 || line >= lines)
-            next_lane(lanes);
     }
 
   private:
-    __device__ __forceinline__ void issue_lane(SharedAt slot, int element, int count) const
+    __device__ __forceinline__ int lane(int l) const
     {
-        int64_t first = (first_chunk + chunk) * 16 * p.recipe.lanes + element;
-        if (bytes == 0)
-            return;
-        if (p.reduce_rank == 1) {
-            int64_t step = p.dims[p.keep_rank].in, far = step * p.recipe.lanes;
-            const unsigned char *at = column + first * step;
-#pragma unroll
-            for (int u = 0; u < group_vectors; u++)
-                if (u < count)
-                    copy_async(slot + u * line_bytes, at + u * far, bytes);
-        } else {
-#pragma unroll 1
-            for (int u = 0; u < count; u++) {
-                int64_t e = first + u * p.recipe.lanes;
-                copy_async(slot + u * line_bytes, column + seek_reduced(p, e).in, bytes);
-            }
-        }
+        return lane_of(p.shape, lane_class, i + l);
     }
 
-    __device__ __forceinline__ void next_lane(int lanes)
+    /* Lanes of one or two lines. */
+    __device__ __forceinline__ void issue_few(SharedAt slot)
+    {
+        const unsigned char *first = column + chunk * 16 * p.recipe.lanes * p.dims[p.keep_rank].in;
+#pragma unroll
+        for (int u = 0; u < group_vectors; u++) {
+            int l = even == 1 ? u : u / 2;
+            const unsigned char *from = first + lane(l) * p.dims[p.keep_rank].in + (even == 2 && u % 2 ? far : 0);
+            if (l < 1 << p.shape.group_lanes_log2)
+                copy_async(slot + u * line_bytes, from, bytes);
+        }
+        next_lanes(1 << p.shape.group_lanes_log2);
+    }
+
+    __device__ __forceinline__ void issue_part(SharedAt slot)
+    {
+        int lanes = 1 << p.shape.group_lanes_log2, each = group_vectors >> p.shape.group_lanes_log2, lines = 0;
+#pragma unroll 1
+        for (int l = 0; l < lanes; l++) {
+            lines = elements_of_lane(n, lane(l), log2_of(p.recipe.lanes));
+            int64_t element = chunk * 16 * p.recipe.lanes + lane(l) + line * p.recipe.lanes;
+#pragma unroll 1
+            for (int u = 0; u < each && line + u < lines; u++, element += p.recipe.lanes)
+                copy_async(slot + (l * each + u) * line_bytes, column + seek_reduced(p, element).in, bytes);
+        }
+        line += each;
+        if (line >= lines)
+            next_lanes(lanes);
+    }
+
+    __device__ __forceinline__ void next_lanes(int lanes)
     {
         line = 0;
         i += lanes;
-        if (i < 1 << p.shape.lanes_log2)
-            return;
-        i = 0;
-        if (++chunk < chunks) {
-            n = elements_of_chunk(p, first_chunk + chunk);
-            return;
-        }
-        chunk = 0;
-        tile += p.shape.tile_columns;
-        if (tile < outputs) {
-            open_tile(item_of(p, number));
+        if (i == 1 << p.shape.lanes_log2) {
+            i = 0;
+            chunk++;
+            open_chunk();
         } else {
-            number += gridDim.x;
-            tile = 0;
-            open_item();
+            open_lane();
         }
     }
 
-    __device__ __forceinline__ void open_item()
+    __device__ __forceinline__ void open_chunk()
     {
-        there = number < p.shape.items;
-        if (!there)
-            return;
-        Item item = item_of(p, number);
-        outputs = item.outputs;
-        first_chunk = item.part * p.shape.part_chunks;
-        chunks = end_of_part(p.shape, item) - first_chunk;
-        lane_class = seat.class_of(p.shape, item.residue);
-        open_tile(item);
+        n = elements_of_chunk(p, chunk);
+        even = n & (p.recipe.lanes - 1) ? 0 : n >> log2_of(p.recipe.lanes);
+        even = even <= 2 || even % group_vectors == 0 ? even : 0;
+        open_lane();
     }
 
-    __device__ __forceinline__ void open_tile(const Item &item)
+    __device__ __forceinline__ void open_lane()
     {
-        int64_t own = tile + seat.across * E, left = (outputs - own) * K::size;
-        bytes = left <= 0 ? 0 : left < 16 ? (int)left : 16;
-        column = p.in + (bytes > 0 ? seek_output(p, item.first_output + own).in : 0);
-        n = elements_of_chunk(p, first_chunk);
+        if (p.reduce_rank == 1)
+            at = column + (chunk * 16 * p.recipe.lanes + lane(0)) * p.dims[p.keep_rank].in;
     }
 };
 
@@ -164,28 +169,30 @@ template <class K> struct ColumnStack {
             put_node<A>(own + (level * words + e * A::words) * 32, 32, node[e]);
     }
 
-    /* node := join(what lies at `level`, node), of na and nb elements; either may be 0. */
+    /* node := join(what lies at `level`, node), of na and nb elements; either may be 0 unless WHOLE. */
+    template <bool WHOLE = false>
     __device__ __forceinline__ void join_below(int level, Node *node, int64_t na, int64_t nb) const
     {
-        if (na == 0)
+        if (!WHOLE && na == 0)
             return;
 #pragma unroll
         for (int e = 0; e < E; e++) {
             Node other = get(level, e);
-            node[e] = nb == 0 ? other : join_full<A>(other, node[e], na, nb);
+            node[e] = !WHOLE && nb == 0 ? other : join_full<A>(other, node[e], na, nb);
         }
     }
 
     /* The (i + 1)-th run of its kind, of which the 2^levels-th is the last and stays with the caller; elements(first, log2) counts the
-       2^log2 runs from `first` on. */
-    template <class Elements>
+       2^log2 runs from `first` on. WHOLE: runs of one kind are equally long. */
+    template <bool WHOLE = false, class Elements>
     __device__ __forceinline__ void push(int64_t i, int levels, Node *node, Elements elements) const
     {
         int level = 0;
 #pragma unroll 1
         for (; i >> level & 1; level++) {
             int64_t right = i + 1 - ((int64_t)1 << level);
-            join_below(level, node, elements(right - ((int64_t)1 << level), level), elements(right, level));
+            int64_t count = elements(right, level);
+            join_below<WHOLE>(level, node, WHOLE ? count : elements(right - ((int64_t)1 << level), level), count);
         }
         if (level < levels)
             put(level, node);

@@ -197,12 +197,12 @@ static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device)
                            "cudaFuncSetAttribute");
 }
 
-/* Blocks of a grid. Those that stream (ring.cuh) stay and take item after item. */
+/* Blocks of a grid: one an item, dealt out by the hardware. Those of short rows stay and take tile after tile. */
 static RdxStatus choose_grid(Code *code, const RdxDeviceInfo *device)
 {
     int resident = 0;
     code->grid = rdx_min(code->shape.items, INT32_MAX);
-    if (code->shape.ring_bytes == 0)
+    if (code->shape.mates == 0)
         return RDX_OK;
     RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &resident, code->kernel,
                                      code->threads, (size_t)code->shared),

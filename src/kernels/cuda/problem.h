@@ -13,8 +13,14 @@ typedef struct RdxCudaDim {
 /* As RdxFinishing. */
 enum { RDX_CUDA_WHOLE, RDX_CUDA_LAST_BLOCK, RDX_CUDA_LAUNCH };
 
-/* Groups of vectors in a thread's ring (ring.cuh); where lanes are looked at twice, more. */
-enum { RDX_CUDA_THREADS = 256, RDX_CUDA_GROUP = 4, RDX_CUDA_RING = 4, RDX_CUDA_RING_TWICE = 8 };
+/* Vectors of a group, and groups in a thread's ring (ring.cuh): of rows, of columns, where lanes are looked at twice. */
+enum {
+    RDX_CUDA_THREADS = 256,
+    RDX_CUDA_GROUP = 4,
+    RDX_CUDA_RING_ROWS = 6,
+    RDX_CUDA_RING_COLUMNS = 4,
+    RDX_CUDA_RING_TWICE = 8
+};
 /* Stages of a warp and bytes of each (strategy_warp.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 
@@ -26,10 +32,11 @@ typedef struct RdxCudaShape {
     int64_t items;               /* groups x split x residues x slices */
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
-    bool plain;    /* results are stored and nothing more: one copy, at most one kept dim, no alpha, no beta */
-    bool direct;   /* plain, and they are stored as they are: identity finish, output of the working type */
-    int finishing; /* RDX_CUDA_WHOLE, ... */
-    int residues;  /* blocks that share a chunk */
+    bool plain;     /* results are stored and nothing more: one copy, at most one kept dim, no alpha, no beta */
+    bool direct;    /* plain, and they are stored as they are: identity finish, output of the working type */
+    bool ascending; /* logical indices ascend with the elements of the reduced dims */
+    int finishing;  /* RDX_CUDA_WHOLE, ... */
+    int residues;   /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;

@@ -3,12 +3,13 @@
 
    A source knows which vector comes next: source.issue(slot) asks for it and moves on. The ring is the thread's own: slots of its warp
    lie side by side, so that 32 threads read 512 bytes without bank conflicts, but no thread reads what another copied, and there is
-   no barrier. DEPTH - 1 groups are on their way all the time, across chunks, rows and outputs: the 16 warps of a multiprocessor have
-   96 KiB in flight, whatever they do with what has come, and need no registers for it. A bare kernel of this sort, 24 warps of it,
-   read 64K x 4K f32 at 4.48 TB/s on an H200 where a plain read took 4.56.
+   no barrier. DEPTH - 1 groups are on their way all the time, from the first chunk of a warp's run to its last, and need no registers.
+   Between runs the other warps of the multiprocessor keep the memory busy: blocks are short and the hardware deals them out. A grid
+   that stayed, with rings that ran on from item to item, took 239 us for 64K x 4K f32, 357 for 800K x 256
+   columns and 300 for 256 channels of 3136, on an H200; this one 235, 221 and 198.
 
-   A warp has about 600 cycles for a vector before the memory would wait for it, but its multiprocessor has 104 instructions only: what
-   is not arithmetic is done once for a group of four vectors (once for each, 64K x 4K f32 took 366 us). */
+   A multiprocessor has 104 instructions for a vector of 32 threads before the memory would wait for it: what is not arithmetic is done
+   once for a group of four vectors. */
 #ifndef RDX_KERNELS_CUDA_RING_CUH
 #define RDX_KERNELS_CUDA_RING_CUH
 
@@ -20,10 +21,15 @@ namespace rdx
 /* Vectors of a group: they are asked for, waited for and folded together. */
 static constexpr int group_vectors = RDX_CUDA_GROUP;
 
-/* logsumexp looks at the up to five groups of a lane twice. */
-template <class A> RDX_DEVICE constexpr int ring_depth()
+/* Groups of a ring; logsumexp looks at the up to five of a lane twice. Crooked rows wait for one more (64K x 4001 f32: four 258 us,
+   six 234); columns keep their stacks beside the ring. */
+template <class A> RDX_DEVICE constexpr int rows_depth()
 {
-    return A::two_passes ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING;
+    return A::two_passes ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING_ROWS;
+}
+template <class A> RDX_DEVICE constexpr int columns_depth()
+{
+    return A::two_passes ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING_COLUMNS;
 }
 
 /* Vector u of a group. */
@@ -47,6 +53,7 @@ template <int DEPTH> struct Ring {
 
     template <class Source> __device__ __forceinline__ void start(Source &source)
     {
+        group = 0;
 #pragma unroll 1
         for (int i = 0; i < DEPTH - 1; i++) {
             source.issue(slots + i * group_bytes);
@@ -54,12 +61,16 @@ template <int DEPTH> struct Ring {
         }
     }
 
-    /* The next group: where it lies until the call after. The one that is asked for anew takes the place of the one before it, whose
-       vectors have been used. With `got`, its vectors, loaded while the copies are asked for. */
-    template <class Source> __device__ __forceinline__ SharedAt next_group(Source &source, Vector<16> *got = NULL)
+    /* The next group: where it lies until the call after. The one that is asked for takes the place of the group before it, whose
+       vectors have been used. `more`: the group behind it is there too. With `got`, its vectors, loaded before the copies are asked for. */
+    template <class Source>
+    __device__ __forceinline__ SharedAt next_group(Source &source, bool more, Vector<16> *got = NULL)
     {
         SharedAt at = slots + group * group_bytes;
-        wait_copies<DEPTH - 2>();
+        if (more)
+            wait_copies<DEPTH - 3>();
+        else
+            wait_copies<DEPTH - 2>();
         if (got) {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
@@ -83,14 +94,32 @@ template <int DEPTH> struct Ring {
     }
 };
 
-/* Where a vector stands: element `first` of its chunk is its first, or would be (rows start and end anywhere); logical indices. */
-struct Stand {
-    int first;
-    int64_t index, across;
+/* Rows that start inside a vector: the first `mask` bytes of thread 0's vectors belong to the line before (rows.cuh). */
+struct Turn {
+    bool crooked;
+    uint32_t mask[4];
+
+    __device__ __forceinline__ Turn(int before, int thread) : crooked(before > 0)
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            int bytes = thread == 0 ? before - 4 * w : 0;
+            mask[w] = bytes >= 4 ? 0xffffffffu : bytes <= 0 ? 0 : (1u << 8 * bytes) - 1;
+        }
+    }
+
+    __device__ __forceinline__ Vector<16> line(const Vector<16> &here, const Vector<16> &next) const
+    {
+        Vector<16> v;
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            v.word[w] = (here.word[w] & ~mask[w]) | (next.word[w] & mask[w]);
+        return v;
+    }
 };
 
-/* Folds the vectors of a chunk that are this thread's. ROWS: the elements of a vector are neighbouring lanes, line after line, of a
-   chunk of n elements, and those before element 0 and from n on are not there. Else they are neighbouring outputs and all there. */
+/* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: vectors may be turned, and lanes differ in their
+   lines by one where the chunk is ragged. Else the elements of a vector are neighbouring outputs. */
 template <class K, bool ROWS> struct Lanes {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -98,55 +127,92 @@ template <class K, bool ROWS> struct Lanes {
     static constexpr int E = K::elements, G = group_vectors;
 
     const Problem &p;
-    int n;
+    const Turn *turn = NULL; /* ROWS */
 
-    /* stand(v): where vector v stands; count(e): how many elements lane e of the vector has. */
-    template <class R, class Source, class Place, class Count>
-    __device__ __forceinline__ void run(R &ring, Source &source, int vectors, Place stand, Count count,
+    /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; index(e, line): logical. */
+    template <class R, class Source, class Count, class Index>
+    __device__ __forceinline__ void run(R &ring, Source &source, int lines, int whole, Count count, Index index,
                                         Node *node) const
     {
+        if constexpr (A::two_passes)
+            fold_twice(ring, source, lines, whole, count, node);
+        else if constexpr (!A::indexed)
+            fold_once<Step<A>>(ring, source, lines, whole, count, index, node);
+        else if (p.shape.ascending)
+            fold_once<Winner<A>>(ring, source, lines, whole, count, index, node);
+        else
+            fold_once<Step<A>>(ring, source, lines, 0, count, index, node);
+    }
+
+    /* The same where all lanes have `lines`, a multiple of a group, and no vector is turned; false, and nothing is done, where the recipe
+       is a rare one. */
+    template <class R, class Source, class Index>
+    __device__ __forceinline__ bool run_whole(R &ring, Source &source, int lines, Index index, Node *node) const
+    {
         if constexpr (A::two_passes) {
-            T m[E], base[E];
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                m[e] = A::lowest();
-                node[e].s = 0;
-            }
-            ring.await_lane();
-#pragma unroll 1
-            for (int v = 0; v < vectors; v += G)
-                each(ring.peek(v / G), vectors - v, v, stand, [&](int e, T x) { m[e] = A::greater(m[e], x); });
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                node[e].m = m[e];
-                base[e] = A::base(m[e]);
-            }
-#pragma unroll 1
-            for (int v = 0; v < vectors; v += G)
-                each(ring.next_group(source), vectors - v, v, stand,
-                     [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+            with_input<K>(p.recipe.in, [&](auto in) { whole_twice<decltype(in)>(ring, source, lines, node); });
+            return true;
         } else {
-            typename Step<A>::State state[E];
-            clear_lanes<A>(state, E);
-            Vector<16> got[G];
-#pragma unroll 1
-            for (int v = 0; v < vectors; v += G) {
-                SharedAt at = ring.next_group(source, got);
-                bool done = false;
-                if (is_whole(vectors - v, v, stand))
-                    done = with_map<A>(p.recipe, [&](auto map) { whole<decltype(map)::value>(state, got, v, stand); });
-                if (!done)
-                    part(state, at, vectors - v, v, stand);
-            }
+            typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
+            return is_frequent([&](auto in, auto map) {
+                typename S::State state[E];
+                Vector<16> got[G];
+                auto step = [&](int v) {
+                    ring.next_group(source, false, got);
+                    fold<S, decltype(in), decltype(map)::value>(state, got, v);
+                };
+                if (ROWS && E <= 4 && lines == 16) {
 #pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] = Step<A>::end(state[e], A::counted ? count(e) : 0);
+                    for (int v = 0; v < 16; v += G)
+                        step(v);
+                } else {
+#pragma unroll 1
+                    for (int v = 0; v < lines; v += G)
+                        step(v);
+                }
+                end<S>(
+                    state, [&](int) { return lines; }, index, node);
+            });
         }
     }
 
-    /* The same for a lane of few vectors, from `first` on in a group that is there. */
-    template <class Place, class Count>
-    __device__ __forceinline__ void run_here(SharedAt group, int first, int vectors, Place stand, Count count,
+    /* Columns: a group that holds lanes of LINES lines, all of them there, joined by adjacent pairs; index(e, lane, line). */
+    template <int LINES, class R, class Source, class Index>
+    __device__ __forceinline__ bool run_few(R &ring, Source &source, Index index, Node *node) const
+    {
+        if constexpr (A::two_passes) {
+            return false;
+        } else {
+            typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
+            return is_frequent([&](auto in, auto map) {
+                constexpr int LANES = G / LINES, COUNT = LINES;
+                Vector<16> got[G];
+                Node lane[LANES][E];
+                ring.next_group(source, false, got);
+#pragma unroll
+                for (int l = 0; l < LANES; l++) {
+                    typename S::State state[E];
+                    fold<S, decltype(in), decltype(map)::value, LINES>(state, got + l * LINES, 0);
+                    end<S>(
+                        state, [](int) { return COUNT; }, [&](int e, int line) { return index(e, l, line); }, lane[l]);
+                }
+#pragma unroll
+                for (int step = 1; step < LANES; step *= 2)
+#pragma unroll
+                    for (int l = 0; l < LANES; l += 2 * step)
+#pragma unroll
+                        for (int e = 0; e < E; e++)
+                            lane[l][e] = join_full<A>(lane[l][e], lane[l + step][e], step * LINES, step * LINES);
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = lane[0][e];
+            });
+        }
+    }
+
+    /* The same for a lane of few lines, from vector `first` on in a group that is there. */
+    template <class Count, class Index>
+    __device__ __forceinline__ void run_here(SharedAt group, int first, int lines, Count count, Index index,
                                              Node *node) const
     {
         SharedAt at = group + first * line_bytes;
@@ -155,97 +221,240 @@ template <class K, bool ROWS> struct Lanes {
 #pragma unroll
             for (int e = 0; e < E; e++)
                 node[e] = {A::lowest(), 0};
-            each(at, vectors, 0, stand, [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
+            each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
 #pragma unroll
             for (int e = 0; e < E; e++)
                 base[e] = A::base(node[e].m);
-            each(at, vectors, 0, stand, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+            each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
         } else {
             typename Step<A>::State state[E];
             clear_lanes<A>(state, E);
-            part(state, at, vectors, 0, stand);
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] = Step<A>::end(state[e], A::counted ? count(e) : 0);
+            part<Step<A>>(state, at, at, lines, 0, count, index);
+            end<Step<A>>(state, count, index, node);
         }
     }
 
   private:
-    /* A group of which `count` vectors are left, from vector v of the lane on, is all there. */
-    template <class Place> __device__ __forceinline__ bool is_whole(int count, int v, Place stand) const
+    /* Calls f with the input's type and a frequent map; false where it is a rare one, or indices have to be compared. */
+    template <class F> __device__ __forceinline__ bool is_frequent(F &&f) const
     {
-        return count >= G && (!ROWS || (stand(v).first >= 0 && stand(v + G - 1).first + E <= n));
+        if (A::indexed && !p.shape.ascending)
+            return false;
+        return with_map<A>(p.recipe, [&](auto map) { with_input<K>(p.recipe.in, [&](auto in) { f(in, map); }); });
     }
 
-    /* Calls f(e, x, y, at, line) for the elements that are there, of at most `count` vectors of a group. */
-    template <class Place, class F>
-    __device__ __forceinline__ void one_by_one(SharedAt group, int count, int v, Place stand, F &&f) const
+    __device__ __forceinline__ bool is_crooked() const
+    {
+        return ROWS && turn->crooked;
+    }
+
+    __device__ __forceinline__ void straighten(Vector<16> *got, const Vector<16> &next) const
+    {
+#pragma unroll
+        for (int u = 0; u < G; u++)
+            got[u] = turn->line(got[u], u + 1 < G ? got[u + 1] : next);
+    }
+
+    template <class S, class R, class Source, class Count, class Index>
+    __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count, Index index,
+                                              Node *node) const
+    {
+        typename S::State state[E];
+        Vector<16> got[G];
+        clear_lanes<A>(state, E);
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G) {
+            SharedAt at = ring.next_group(source, is_crooked(), got);
+            bool done = false;
+            if constexpr (!S::indexed) {
+                if (is_crooked())
+                    straighten(got, take(ring.peek(0), 0));
+                done = is_frequent([&](auto in, auto map) {
+                    if (v + G <= whole)
+                        fold<S, decltype(in), decltype(map)::value>(state, got, v);
+                    else
+                        fold_ragged<S, decltype(in), decltype(map)::value>(state, got, v, lines, count);
+                });
+            }
+            if (!done)
+                part<S>(state, at, ring.peek(0), lines, v, count, index);
+        }
+        end<S>(state, count, index, node);
+    }
+
+    template <class R, class Source, class Count>
+    __device__ __forceinline__ void fold_twice(R &ring, Source &source, int lines, int whole, Count count,
+                                               Node *node) const
+    {
+        T m[E], base[E];
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            m[e] = A::lowest();
+            node[e].s = 0;
+        }
+        ring.await_lane();
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G)
+            each(ring.peek(v / G), ring.peek(v / G + 1), lines, v, whole, count,
+                 [&](int e, T x) { m[e] = A::greater(m[e], x); });
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            node[e].m = m[e];
+            base[e] = A::base(m[e]);
+        }
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G) {
+            SharedAt at = ring.next_group(source, is_crooked());
+            each(at, ring.peek(0), lines, v, whole, count,
+                 [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+        }
+    }
+
+    template <class S, class Count, class Index>
+    __device__ __forceinline__ void end(const typename S::State *state, Count count, Index index, Node *node) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            if constexpr (S::remembers)
+                node[e] = A::winner(state[e], index(e, (int)state[e].line));
+            else
+                node[e] = S::end(state[e], A::counted ? count(e) : 0);
+        }
+    }
+
+    /* Calls f(e, x, y, line) for the elements that are there, of a group that begins with line v. */
+    template <class Count, class F>
+    __device__ __forceinline__ void one_by_one(SharedAt group, SharedAt next, int lines, int v, Count count,
+                                               F &&f) const
     {
 #pragma unroll 1
-        for (int u = 0; u < G && u < count; u++) {
+        for (int u = 0; u < G && v + u < lines; u++) {
             Vector<16> raw = take(group, u);
-            Stand at = stand(v + u);
+            if (is_crooked())
+                raw = turn->line(raw, u + 1 < G ? take(group, u + 1) : take(next, 0));
             with_input<K>(p.recipe.in, [&](auto in) {
 #pragma unroll
                 for (int e = 0; e < E; e++) {
                     T x, y;
                     read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    if (!ROWS || (unsigned)(at.first + e) < (unsigned)n)
-                        f(e, x, y, at, v + u);
+                    if (!ROWS || v + u < count(e))
+                        f(e, x, y, v + u);
                 }
             });
         }
     }
 
-    /* Calls f(e, x) for the elements of `count` vectors of a group, from vector v of the lane on. */
-    template <class Place, class F>
-    __device__ __forceinline__ void each(SharedAt group, int count, int v, Place stand, F &&f) const
+    /* Calls f(e, x) for the elements of a group that begins with line v. */
+    template <class Count, class F>
+    __device__ __forceinline__ void each(SharedAt group, SharedAt next, int lines, int v, int whole, Count count,
+                                         F &&f) const
     {
-        if (is_whole(count, v, stand)) {
+        if (v + G <= whole) {
+            Vector<16> got[G];
+#pragma unroll
+            for (int u = 0; u < G; u++)
+                got[u] = take(group, u);
+            if (is_crooked())
+                straighten(got, take(next, 0));
             with_input<K>(p.recipe.in, [&](auto in) {
 #pragma unroll
                 for (int u = 0; u < G; u++) {
-                    Vector<16> raw = take(group, u);
 #pragma unroll
                     for (int e = 0; e < E; e++) {
                         T x, y;
-                        read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
+                        read_element<A, decltype(in)>(p.recipe, got[u].word, e * K::size, x, y);
                         f(e, x);
                     }
                 }
             });
             return;
         }
-        one_by_one(group, count, v, stand, [&](int e, T x, T, const Stand &, int) { f(e, x); });
+        one_by_one(group, next, lines, v, count, [&](int e, T x, T, int) { f(e, x); });
     }
 
-    /* A whole group and a frequent map: what there is most of. */
-    template <int MAP, class Place>
-    __device__ __forceinline__ void whole(typename Step<A>::State *state, const Vector<16> *got, int v,
-                                          Place stand) const
+    /* Both passes over whole groups. */
+    template <class In, class R, class Source>
+    __device__ __forceinline__ void whole_twice(R &ring, Source &source, int lines, Node *node) const
     {
-        with_input<K>(p.recipe.in, [&](auto in) {
+        T base[E], x, y;
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            node[e] = {A::lowest(), 0};
+        ring.await_lane();
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G) {
 #pragma unroll
             for (int u = 0; u < G; u++) {
-                const Vector<16> &raw = got[u];
-                Stand at = A::indexed ? stand(v + u) : Stand();
-                bool begins = u == 0 && v == 0;
-                if constexpr (counts_bytes<A, decltype(in), MAP>()) {
-                    count_bytes<decltype(in), MAP>(state, raw.word, begins);
-                } else {
+                Vector<16> raw = take(ring.peek(v / G), u);
 #pragma unroll
-                    for (int e = 0; e < E; e++) {
-                        T x, y;
-                        read_element<A, decltype(in), MAP>(p.recipe, raw.word, e * K::size, x, y);
-                        int64_t index = at.index + e * at.across;
-                        if (begins)
-                            state[e] = Step<A>::begin(x, y, index);
-                        else
-                            state[e] = Step<A>::next(state[e], x, y, v + u, index);
-                    }
+                for (int e = 0; e < E; e++) {
+                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
+                    node[e].m = A::greater(node[e].m, x);
                 }
             }
-        });
+        }
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            base[e] = A::base(node[e].m);
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G) {
+            SharedAt at = ring.next_group(source, false);
+#pragma unroll
+            for (int u = 0; u < G; u++) {
+                Vector<16> raw = take(at, u);
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
+                    node[e].s = A::add(node[e].s, x, base[e]);
+                }
+            }
+        }
+    }
+
+    /* COUNT vectors of lanes that are all there, and a frequent map: what there is most of. */
+    template <class S, class In, int MAP, int COUNT = G>
+    __device__ __forceinline__ void fold(typename S::State *state, const Vector<16> *got, int v) const
+    {
+#pragma unroll
+        for (int u = 0; u < COUNT; u++) {
+            bool begins = u == 0 && v == 0;
+            if constexpr (counts_bytes<A, In, MAP>()) {
+                count_bytes<In, MAP>(state, got[u].word, begins);
+            } else {
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
+                    if (begins)
+                        state[e] = S::begin(x, y, 0);
+                    else
+                        state[e] = S::next(state[e], x, y, v + u, 0);
+                }
+            }
+        }
+    }
+
+    /* A group of which lanes end. */
+    template <class S, class In, int MAP, class Count>
+    __device__ __forceinline__ void fold_ragged(typename S::State *state, const Vector<16> *got, int v, int lines,
+                                                Count count) const
+    {
+#pragma unroll
+        for (int u = 0; u < G; u++) {
+            if (v + u >= lines)
+                break;
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                if (ROWS && v + u >= count(e))
+                    continue;
+                read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
+                if (u == 0 && v == 0)
+                    state[e] = S::begin(x, y, 0);
+                else
+                    state[e] = S::next(state[e], x, y, v + u, 0);
+            }
+        }
     }
 
     /* Sums of 8-bit integers and of truth values take four elements at once: which lane of the thread takes an element does not
@@ -271,14 +480,13 @@ template <class K, bool ROWS> struct Lanes {
     }
 
     /* Any group. */
-    template <class Place>
-    __device__ __forceinline__ void part(typename Step<A>::State *state, SharedAt group, int count, int v,
-                                         Place stand) const
+    template <class S, class Count, class Index>
+    __device__ __forceinline__ void part(typename S::State *state, SharedAt group, SharedAt next, int lines, int v,
+                                         Count count, Index index) const
     {
-        one_by_one(group, count, v, stand, [&](int e, T x, T y, const Stand &at, int line) {
-            int64_t index = at.index + e * at.across;
-            bool begins = ROWS ? at.first + e < 32 * E : line == 0;
-            state[e] = begins ? Step<A>::begin(x, y, index) : Step<A>::next(state[e], x, y, line, index);
+        one_by_one(group, next, lines, v, count, [&](int e, T x, T y, int line) {
+            int64_t at = S::indexed ? index(e, line) : 0;
+            state[e] = line == 0 ? S::begin(x, y, at) : S::next(state[e], x, y, line, at);
         });
     }
 };

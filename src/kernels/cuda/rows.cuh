@@ -3,7 +3,7 @@
 
    A row that starts `turn` elements into its first vector has lane q - turn in slot q, and the first `turn` slots, all of them thread
    0's, hold the last lanes of the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So
-   nothing is shifted: a crooked chunk is one vector more of thread 0's, for which its warp takes a fifth group.
+   nothing is shifted: thread 0 takes those slots from its next vector, one instruction a word.
 
    runs: two reduced dims, the inner one contiguous and made of whole vectors; then there is no turn. */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH
@@ -17,145 +17,121 @@ namespace rdx
 
 static constexpr int chunk_bytes = 16 * line_bytes;
 
-/* The chunks that a warp has of an item: a run of one output's. A team of warps shares an output. */
+/* What a warp has of an item: `chunks` of a row, which a team of warps shares; or several rows, each `mates` outputs and `step` bytes
+   after the one before. */
 struct RowRun {
     const unsigned char *row;
     int64_t first; /* chunk */
-    int chunks;
+    int64_t step;
+    int chunks, rows, mate, mates;
 };
 
 RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
 {
     const RdxCudaShape &s = p.shape;
-    int mate = warp_of_block() >> s.team_log2, member = warp_of_block() & (s.team - 1);
+    int mates = RDX_CUDA_THREADS / 32 >> s.team_log2, mate = warp_of_block() >> s.team_log2;
+    int member = warp_of_block() & (s.team - 1);
     int64_t first = item.part * s.part_chunks + member * s.warp_chunks, left = end_of_part(s, item) - first;
     if (mate >= item.outputs || left <= 0)
-        return {p.in, first, 0};
-    return {p.in + seek_output(p, item.first_output + mate).in, first,
-            (int)(left < s.warp_chunks ? left : s.warp_chunks)};
+        return {p.in, first, 0, 0, 0, mate, mates};
+    return {p.in + seek_output(p, item.first_output + mate).in,
+            first,
+            p.keep_rank == 1 ? mates * p.dims[0].in : 0,
+            (int)(left < s.warp_chunks ? left : s.warp_chunks),
+            ((int)item.outputs - mate + mates - 1) / mates,
+            mate,
+            mates};
 }
 
-/* Elements by which a row is off the vectors in which it is read. */
-template <class K> RDX_DEVICE int turn_of(const unsigned char *row)
+/* Bytes by which a row is off the vectors in which it is read. */
+RDX_DEVICE int bytes_before(const Problem &p, const unsigned char *row)
 {
-    return (int)((uintptr_t)row & 15) / K::size;
+    return p.shape.run == 0 ? (int)((uintptr_t)row & 15) : 0;
 }
 
-/* Vectors of a thread for a chunk of n elements. */
-template <class K> RDX_DEVICE int vectors_of(int turn, int n)
-{
-    constexpr int lanes = 32 * K::elements;
-    return (turn + n + lanes - 1) / lanes;
-}
-
-/* What a warp reads, in order. Few fields: they live as long as the kernel, beside those of the fold. */
+/* What a warp reads of a run, in order, row after row. */
 template <class K> struct RowSource {
     static constexpr int lanes = 32 * K::elements, group_bytes = group_vectors * line_bytes;
 
     const Problem &p;
-    int64_t number = blockIdx.x; /* of the item */
-    int64_t chunk;
-    const unsigned char *at; /* this thread's next vector; of runs, the row */
-    int chunks;              /* of the run, from `chunk` on */
-    int left = 0;            /* bytes of the chunk that its warp has still to ask for; 0: there is nothing more */
-    int before;              /* bytes of the first vector that are not the row's */
-    int thread;              /* of the warp */
+    const RowRun &run;
+    const unsigned char *row, *at; /* at: this thread's next vector */
+    int64_t left;                  /* bytes of the row that are the warp's, from its next line on */
+    unsigned element;              /* of runs: where this thread's next vector stands */
+    int thread /* of the warp */, rows /* that follow */;
 
-    __device__ __forceinline__ RowSource(const Problem &problem, int own) : p(problem), thread(own)
+    __device__ __forceinline__ RowSource(const Problem &problem, const RowRun &own, int t)
+        : p(problem), run(own), row(own.row), thread(t), rows(own.rows)
     {
-        open_run();
+        open_row();
     }
 
     __device__ __forceinline__ void issue(SharedAt slot)
     {
-        if (left >= group_bytes && p.shape.run == 0) {
+        if (p.shape.run > 0) {
+            issue_runs(slot);
+        } else if (left >= group_bytes) {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
-                copy_async(slot + line_bytes * u, at + u * line_bytes, 16);
+                copy_async(slot + line_bytes * u, at + line_bytes * u, 16);
         } else if (left > 0) {
-            issue_part(slot);
-        } else {
-            return;
+#pragma unroll 1
+            for (int u = 0; u < group_vectors; u++) {
+                int bytes = (int)left - u * line_bytes - thread * 16;
+                if (bytes > 0)
+                    copy_async(slot + line_bytes * u, at + line_bytes * u, bytes < 16 ? bytes : 16);
+            }
         }
-        at += p.shape.run == 0 ? group_bytes : 0;
+        at += group_bytes;
         left -= group_bytes;
-        if (left <= 0)
-            next_chunk();
+        if (left <= 0 && rows > 0) {
+            row += run.step;
+            open_row();
+        }
     }
 
   private:
-    __device__ __forceinline__ void issue_part(SharedAt slot)
+    __device__ __forceinline__ void open_row()
     {
-#pragma unroll 1
-        for (int u = 0; u < group_vectors; u++) {
-            int bytes = left - u * line_bytes - thread * 16;
-            const unsigned char *from = at + u * line_bytes;
-            if (bytes <= 0)
-                return;
-            if (p.shape.run > 0) {
-                int64_t end = chunk * 16 * lanes + elements_of_chunk(p, chunk);
-                from = at + seek_in_runs(p, (unsigned)(end - bytes / K::size)).in;
-            }
-            copy_async(slot + line_bytes * u, from, bytes < 16 ? bytes : 16);
-        }
+        int before = bytes_before(p, row);
+        at = row + run.first * chunk_bytes - before + thread * 16;
+        left = rows-- > 0 ? before + elements_of_chunks(p, run.first, run.chunks) * K::size : 0;
+        element = (unsigned)(run.first * 16 * lanes) + thread * K::elements;
     }
 
-    /* A whole chunk took four groups, or five where the row is crooked. */
-    __device__ __forceinline__ void next_chunk()
+    __device__ __forceinline__ void issue_runs(SharedAt slot)
     {
-        if (--chunks == 0) {
-            number += gridDim.x;
-            open_run();
-            return;
-        }
-        at -= before > 0 ? group_bytes : 0;
-        chunk++;
-        left = before + elements_of_chunk(p, chunk) * K::size;
-    }
-
-    __device__ __forceinline__ void open_run()
-    {
-        left = 0;
-        for (; number < p.shape.items; number += gridDim.x) {
-            RowRun run = run_of(p, item_of(p, number));
-            if (run.chunks == 0)
-                continue;
-            chunk = run.first;
-            chunks = run.chunks;
-            at = run.row;
-            before = 0;
-            if (p.shape.run == 0) {
-                before = (int)((uintptr_t)run.row & 15);
-                at += chunk * chunk_bytes - before + thread * 16;
-            }
-            left = before + elements_of_chunk(p, chunk) * K::size;
-            return;
-        }
+        int64_t own = left - thread * 16; /* vectors are whole */
+#pragma unroll
+        for (int u = 0; u < group_vectors; u++)
+            if (own > u * line_bytes)
+                copy_async(slot + line_bytes * u, row + seek_in_runs(p, element + u * lanes).in, 16);
+        element += group_vectors * lanes;
     }
 };
 
-/* The node of a chunk of n elements, in every thread. */
+/* The node of a chunk of n elements, in every thread; the row starts `off` elements into its first vector. */
 template <class K, class R>
-RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, R &ring, RowSource<K> &source, int turn, int64_t chunk,
-                                          int n)
+RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, R &ring, RowSource<K> &source, const Turn &turn, int off,
+                                          int64_t chunk, int n)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements, lanes = 32 * E;
+    constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
     typename A::Node node[E];
-    int slot = source.thread * E - turn;
-    int64_t start = chunk * 16 * lanes, step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
-    auto stand = [&](int line) {
-        int first = slot + line * lanes;
-        if (!A::indexed)
-            return Stand{first, 0, 0};
-        if (p.shape.run == 0)
-            return Stand{first, p.index_offset + (start + first) * step, step};
-        return Stand{first, p.index_offset + seek_in_runs(p, (unsigned)(start + first)).out,
-                     p.dims[p.keep_rank + 1].out};
+    int slot = source.thread * E - off;
+    int64_t start = chunk * 16 * lanes;
+    auto index = [&](int e, int line) {
+        int64_t element = start + ((slot + e) & (lanes - 1)) + line * lanes;
+        return p.index_offset + seek_reduced(p, element).out;
     };
-    auto count = [&](int e) { return elements_of_lane(n, (slot + e) & (lanes - 1), log2_constant(lanes)); };
-    Lanes<K, true>{p, n}.run(ring, source, vectors_of<K>(turn, n), stand, count, node);
-    return halve_warp<K>(node, n, source.thread, turn);
+    auto count = [&](int e) { return elements_of_lane(n, (slot + e) & (lanes - 1), log2); };
+    Lanes<K, true> fold = {p, &turn};
+    if (n % (group_vectors * lanes) == 0 && !turn.crooked && fold.run_whole(ring, source, n >> log2, index, node))
+        return halve_warp<K, true>(node, n, source.thread, 0);
+    fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);
+    if (n >= lanes && !A::counted)
+        return halve_warp<K, true>(node, n, source.thread, 0);
+    return halve_warp<K, false>(node, n, source.thread, off);
 }
 
 } // namespace rdx

@@ -8,6 +8,8 @@ enum {
     BATCH = 32,
     BATCH_BYTES = 32768,
     BUSY_WARPS = 32768,
+    MANY_BLOCKS = 4096,
+    RUN_BYTES = 32768,
     COLUMN_WARPS = 8192
 };
 
@@ -36,10 +38,10 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
                             .finishing = config->finishing};
 }
 
-static void take_ring(RdxCudaShape *shape, const RdxRecipe *recipe)
+static int ring_bytes(const RdxRecipe *recipe, int groups)
 {
     bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
-    shape->ring_bytes = RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (twice ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING);
+    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (twice ? RDX_CUDA_RING_TWICE : groups);
 }
 
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
@@ -53,9 +55,21 @@ static void take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
 }
 
+static bool is_ascending(const RdxSpace *space)
+{
+    int64_t reach = 0; /* of the dims within */
+    for (int d = space->reduce_rank - 1; d >= 0; d--) {
+        if (space->reduce[d].index <= reach)
+            return false;
+        reach += space->reduce[d].index * (space->reduce[d].extent - 1);
+    }
+    return true;
+}
+
 static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
     shape->chunks = rdx_cuda_chunks(recipe);
+    shape->ascending = is_ascending(space);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
                 (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64);
     shape->plain = space->copy_count == 1 && space->keep_rank <= 1;
@@ -144,7 +158,7 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
                          int words, int64_t shared_bytes)
 {
     take_parts(shape, config);
-    take_ring(shape, recipe);
+    shape->ring_bytes = ring_bytes(recipe, RDX_CUDA_RING_ROWS);
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     take_run(shape, space);
@@ -154,6 +168,11 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     shape->team_log2 = log2_up(shape->team);
     shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->team, 1);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
+    /* A warp's start is paid once for RUN_BYTES, as long as blocks are many. */
+    int64_t run = RUN_BYTES / (recipe->count * space->in_size);
+    bool one_row = cut || shape->team > 1 || space->keep_rank > 1;
+    while (!one_row && shape->group_outputs < WARPS * run && space->keep_count > shape->group_outputs * MANY_BLOCKS)
+        shape->group_outputs *= 2;
     shape->run_outputs = space->keep_count;
     count_items(shape, space, recipe);
     return rdx_cuda_shape_shared(shape, words) <= shared_bytes;
@@ -179,7 +198,7 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
 {
     take_parts(shape, config);
     take_run(shape, space);
-    take_ring(shape, recipe);
+    shape->ring_bytes = ring_bytes(recipe, RDX_CUDA_RING_COLUMNS);
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     int64_t tile = cut ? rdx_min(config->outputs_per_block, columns) : columns;

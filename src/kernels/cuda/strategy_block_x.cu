@@ -1,68 +1,89 @@
 /* block_x: warps along a contiguous reduced axis, a chunk at a time (rows.cuh). A team of `team` warps shares an output: each takes an
    aligned power-of-two run of chunks, with finished runs on a stack that lies across its threads, and the team's nodes meet in
-   shared memory. The grid stays: a block goes on to its next item while what it reads there is already on its way. No barrier where
-   a row is one warp's. The same kernel reads the parts of global. */
+   shared memory. No barrier where a row is one warp's. The same kernel reads the parts of global. */
 #include "rows.cuh"
 
 namespace rdx
 {
 
-/* The node of a warp's run of chunks, in every thread. */
+/* The node of a row's chunks, in every thread. */
 template <class K, class R>
-RDX_DEVICE typename K::A::Node fold_run(const Problem &p, R &ring, RowSource<K> &source, const RowRun &run)
+RDX_DEVICE typename K::A::Node fold_row(const Problem &p, R &ring, RowSource<K> &source, const RowRun &run,
+                                        const unsigned char *row)
 {
     typedef typename K::A A;
+    constexpr int group_bytes = RowSource<K>::group_bytes;
+    int before = bytes_before(p, row), n = 0;
+    Turn turn(before, source.thread);
     typename A::Node node = {};
     WarpStack<A> stack(source.thread);
-    int turn = p.shape.run == 0 ? turn_of<K>(run.row) : 0;
     auto elements = [&](int at, int count) { return elements_of_chunks(p, run.first + at, count); };
 #pragma unroll 1
     for (int i = 0; i < run.chunks; i++) {
         int64_t chunk = run.first + i;
-        node = fold_chunk<K>(p, ring, source, turn, chunk, elements_of_chunk(p, chunk));
+        n = elements_of_chunk(p, chunk);
+        node = fold_chunk<K>(p, ring, source, turn, before / K::size, chunk, n);
         if (run.chunks > 1)
             stack.push(node, elements);
     }
+    /* The end of a crooked row may lie in a group of its own, which the last chunk has looked into. */
+    if (((n * K::size - 1) ^ (n * K::size - 1 + before)) & -group_bytes)
+        ring.next_group(source, false);
     return run.chunks > 1 ? stack.finish(elements) : node;
 }
 
-/* Two blocks a multiprocessor leave a thread 128 registers; three with 80, spilling, took 323 us for 64K x 4K f32, two 282. */
+/* The node of an output from those of its team's warps, in every thread of the team's first warp. */
+template <class A>
+RDX_DEVICE typename A::Node meet(const Problem &p, const Item &item, typename A::Node node, const Slots<A> &slots,
+                                 int thread)
+{
+    const RdxCudaShape &s = p.shape;
+    int warp = warp_of_block();
+    if (thread == 0)
+        slots.put(warp, node);
+    __syncthreads();
+    if ((warp & (s.team - 1)) == 0) {
+        int64_t part = item.part * s.part_chunks, end = end_of_part(s, item);
+        node = slots.get(warp + (thread < s.team ? thread : 0));
+        node = join_neighbours<A>(node, s.team, [&](int at, int count) {
+            return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks, end);
+        });
+        node = shuffle<A>(node, 0);
+    }
+    __syncthreads();
+    return node;
+}
+
+/* Two blocks a multiprocessor leave a thread 128 registers; with three, which spill, 64K x 4K f32 took 259 us, not 235. */
 template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
-    constexpr int depth = ring_depth<A>();
-    int member = warp_of_block() & (s.team - 1), mate = warp_of_block() >> s.team_log2;
+    constexpr int depth = rows_depth<A>();
     uint32_t *meeting = shared + RDX_CUDA_THREADS * 4 * group_vectors * depth;
-    RowSource<K> source(p, kept(thread_of_warp()));
-    Ring<depth> ring(shared, source.thread);
-    ring.start(source);
+    int thread = kept(thread_of_warp());
+    bool leads = (warp_of_block() & (s.team - 1)) == 0;
+    Ring<depth> ring(shared, thread);
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
-        typename A::Node node = fold_run<K>(p, ring, source, run_of(p, item_of(p, number)));
-        Item item = item_of(p, forgotten(number)); /* made again: eleven registers less while the run is folded */
-        if (s.team > 1) {
-            Slots<A> slots = {meeting, RDX_CUDA_THREADS / 32};
-            if (source.thread == 0)
-                slots.put(warp_of_block(), node);
-            __syncthreads();
-            if (member == 0) {
-                int t = source.thread;
-                int64_t part = item.part * s.part_chunks;
-                node =
-                    join_neighbours<A>(slots.get(mate * s.team + (t < s.team ? t : 0)), s.team, [&](int at, int count) {
-                        return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks,
-                                               end_of_part(s, item));
-                    });
-                node = shuffle<A>(node, 0);
-            }
-            __syncthreads();
-        }
+        Item item = item_of(p, number);
+        RowRun run = run_of(p, item);
+        RowSource<K> source(p, run, thread);
+        ring.start(source);
         /* Every thread of the warp has the node; more than one is of use where there are copies to write. */
         bool alone = p.copies == 1 || has_parts(s);
-        if (mate < item.outputs && member == 0 && (!alone || source.thread == 0))
-            deliver<A>(p, item, mate, node, alone ? 0 : source.thread, alone ? 1 : 32);
+        int i = 0;
+#pragma unroll 1
+        do {
+            typename A::Node node = {};
+            if (i < run.rows)
+                node = fold_row<K>(p, ring, source, run, run.row + i * run.step);
+            if (s.team > 1)
+                node = meet<A>(p, item, node, Slots<A>{meeting, RDX_CUDA_THREADS / 32}, thread);
+            if (i < run.rows && leads && (!alone || thread == 0))
+                deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
+        } while (++i < run.rows);
         end_item<A>(p, item, meeting);
     }
 }

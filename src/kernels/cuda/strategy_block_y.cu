@@ -17,25 +17,46 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
     auto elements = [&](int64_t first, int log2) {
         return elements_of_lane(n, lane_of(s, own, (int)first), classes_log2 + s.lanes_log2 - log2);
     };
-    Lanes<K, false> fold = {p, n};
+    auto index_of = [&](int lane, int line) {
+        return p.index_offset + seek_reduced(p, chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes).out;
+    };
+    /* Lanes i .. i + 2^log2 - 1, all of them of as many lines, have become a node. */
+    auto keep_whole = [&](int i, int log2, int lines) {
+        if (p.recipe.exact)
+            stack.add(i >> log2, s.lanes_log2 - log2, node, [](int64_t, int) { return 1; });
+        else
+            stack.template push<true>(i >> log2, s.lanes_log2 - log2, node,
+                                      [&](int64_t, int above) { return lines << (log2 + above); });
+    };
+    Lanes<K, false> fold = {p};
+    int even = n & (p.recipe.lanes - 1) ? 0 : n >> line_log2; /* lines of every lane, if they have equally many */
     SharedAt group = 0;
 #pragma unroll 1
     for (int i = 0; i < 1 << s.lanes_log2; i++) {
         int lane = lane_of(s, own, i), lines = elements_of_lane(n, lane, line_log2);
-        auto stand = [&](int line) {
-            if (!A::indexed)
-                return Stand{0, 0, 0};
-            int64_t e = chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes;
-            return Stand{0, p.index_offset + seek_reduced(p, e).out, 0};
-        };
+        auto index = [&](int, int line) { return index_of(lane, line); };
         auto count = [&](int) { return lines; };
+        if ((even == 1 || even == 2) && lanes == group_vectors / even) {
+            auto index_few = [&](int, int l, int line) { return index_of(lane_of(s, own, i + l), line); };
+            if (even == 1 ? fold.template run_few<1>(ring, source, index_few, node)
+                          : fold.template run_few<2>(ring, source, index_few, node)) {
+                keep_whole(i, s.group_lanes_log2, even);
+                i += lanes - 1;
+                continue;
+            }
+        } else if (even > 0 && even % group_vectors == 0) {
+            if (fold.run_whole(ring, source, even, index, node)) {
+                keep_whole(i, 0, even);
+                continue;
+            }
+        }
         if (lanes == 1) {
-            fold.run(ring, source, lines > 0 ? lines : 1, stand, count, node);
+            fold.run(ring, source, lines > 0 ? lines : 1, lines, count, index, node);
         } else {
             int within = i & (lanes - 1);
             if (within == 0)
-                group = ring.next_group(source);
-            fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, stand, count, node);
+                group = ring.next_group(source, false);
+            fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, count, index, node);
         }
         if (p.recipe.exact)
             stack.add(i, s.lanes_log2, node, elements);
@@ -76,7 +97,7 @@ template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements, depth = ring_depth<A>();
+    constexpr int E = K::elements, depth = columns_depth<A>();
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp());
@@ -84,9 +105,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
     uint32_t *stacks = shared + s.ring_bytes / 4;
     ColumnStack<K> stack = {stacks + warp_of_block() * s.stack_words + thread};
     ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
-    ColumnSource<K> source(p, seat);
     Ring<depth> ring(shared, thread);
-    ring.start(source);
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
@@ -95,6 +114,10 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
 #pragma unroll 1
         for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
             typename A::Node node[E] = {};
+            int64_t column = tile + seat.across * E, left = item.outputs - column;
+            ColumnSource<K> source(p, item.first_output + column, left < E ? (int)left : E, first, chunks,
+                                   seat.class_of(s, item.residue));
+            ring.start(source);
             auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
@@ -106,7 +129,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
             }
             if (chunks > 1 && !p.recipe.exact)
                 finish_chunks(p, chunk_stack, first, chunks, node);
-            int64_t column = tile + seat.across * E;
             if (seat.warp_class == 0 && seat.row == 0 && present) {
 #pragma unroll
                 for (int e = 0; e < E; e++)

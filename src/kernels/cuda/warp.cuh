@@ -47,9 +47,9 @@ template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &n
     return other;
 }
 
-/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h); n elements in the chunk. Joins commute to the bit
-   where counts play no part, so only counted ones and ragged chunks mind which side is which. */
-template <class A>
+/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h); n elements in the chunk, WHOLE: all of its lanes are
+   there. Joins commute to the bit where counts play no part, so only counted ones and ragged chunks mind which side is which. */
+template <class A, bool WHOLE = false>
 RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
                                         int n, int h, int r)
 {
@@ -61,20 +61,21 @@ RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const type
     } else {
         joined = join_full<A>(mine, other, 0, 0);
     }
-    return r + h < n ? joined : mine_is_upper ? other : mine;
+    return WHOLE || r + h < n ? joined : mine_is_upper ? other : mine;
 }
 
 /* T(h, .) of the lane that this thread's node is named after, from it and its partner's, T(2h, .) both; n elements in the chunk. */
-template <class A>
+template <class A, bool WHOLE>
 RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typename A::Node &other, int n, int h,
                                        int lane)
 {
-    return join_halves<A>(mine, other, lane & h, n, h, lane & (h - 1));
+    return join_halves<A, WHOLE>(mine, other, lane & h, n, h, lane & (h - 1));
 }
 
 /* The chunk's node from its L = 32 E lanes, lane t * E + e - turn (mod L) in node[e] of thread t of the warp. While a thread holds several,
    each step sends half of them and keeps the other half: E - 1 + 5 exchanges in all. */
-template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
+template <class K, bool WHOLE>
+RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
@@ -87,14 +88,14 @@ template <class K> RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node
 #pragma unroll
         for (int i = 0; i < half; i++) {
             typename A::Node keep = upper ? node[i + half] : node[i], send = upper ? node[i] : node[i + half];
-            node[i] = join_slots<A>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i - turn);
+            node[i] = join_slots<A, WHOLE>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i - turn);
         }
     }
     /* Now T(32, .) with one node each: the rest of the threads' bits, then those of e, which the steps above moved to threads. */
 #pragma unroll(A::words == 1 ? 5 : 1)
     for (int h = 16; h >= 1; h /= 2) {
         int bit = h >= E ? h / E : 32 / E * h;
-        node[0] = join_slots<A>(node[0], shuffle_xor<A>(node[0], bit), n, h, t * E + base - turn);
+        node[0] = join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], bit), n, h, t * E + base - turn);
     }
     return node[0];
 }
