@@ -40,6 +40,7 @@ typedef enum cudaError {
 } cudaError_t;
 
 typedef struct CUstream_st *cudaStream_t;
+typedef const void *cudaKernel_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
@@ -96,7 +97,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute which, int value);
+cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *kernel);
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute which, int value, int device);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, size_t shared);
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **parameters, size_t shared_bytes,
                              cudaStream_t stream);

@@ -248,6 +248,11 @@ inline float widen_half(uint64_t bits)
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
 }
 
+inline void fence_grid()
+{
+    emu::fence();
+}
+
 /* A place in shared memory is a pointer here. */
 typedef unsigned char *SharedAt;
 

@@ -363,10 +363,16 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int value)
+cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *kernel)
+{
+    *handle = kernel;
+    return cudaSuccess;
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute, int value, int device)
 {
     Locked locked(lock);
-    if (value < 0 || (size_t)value > models[current].shared_per_block)
+    if (value < 0 || (size_t)value > models[device].shared_per_block)
         return cudaErrorInvalidValue;
     dynamic_limits[kernel] = (size_t)value;
     return cudaSuccess;

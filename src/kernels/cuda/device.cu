@@ -187,14 +187,18 @@ static RdxStatus missing(const RdxRecipe *recipe)
 }
 
 /* Loads the kernel now, not inside a capture, and allows it all the shared memory that a block can have: the allowance is the
-   kernel's, not the plan's, and plans of other sizes share it. */
-static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device)
+   kernel's, not the plan's, and plans of other sizes share it. cudaFuncSetAttribute would clear an error that the caller has
+   pending (CUDA 13.0). */
+static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device, int id)
 {
     struct cudaFuncAttributes attributes;
+    cudaKernel_t handle;
     RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaFuncGetAttributes, &attributes, kernel), "cudaFuncGetAttributes"));
     int most = (int)(device->shared_per_block - (int64_t)attributes.sharedSizeBytes);
-    return rdx_cuda_status(RDX_CUDA(cudaFuncSetAttribute, kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-                           "cudaFuncSetAttribute");
+    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetKernel, &handle, kernel), "cudaGetKernel"));
+    return rdx_cuda_status(
+        RDX_CUDA(cudaKernelSetAttributeForDevice, handle, cudaFuncAttributeMaxDynamicSharedMemorySize, most, id),
+        "cudaKernelSetAttributeForDevice");
 }
 
 /* Blocks of a grid: one an item, dealt out by the hardware. Those of short rows stay and take tile after tile. */
@@ -261,7 +265,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     code.id = id;
     int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
     code.shared = rdx_cuda_shape_shared(&code.shape, found->words);
-    RDX_TRY(ready(code.kernel, &info));
+    RDX_TRY(ready(code.kernel, &info, id));
     RDX_TRY(choose_grid(&code, &info));
     if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
         const RdxCudaKernel *finish = find(global_tables, space, recipe);
@@ -270,7 +274,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
         code.finish = finish->code;
         code.join_shared = join;
         code.finish_grid = rdx_max(config->finish_grid, 1);
-        RDX_TRY(ready(code.finish, &info));
+        RDX_TRY(ready(code.finish, &info, id));
     }
     kernel->launch = launch;
     memcpy(kernel->code, &code, sizeof code);

@@ -1,6 +1,7 @@
 /* Between blocks: work items, partial nodes in the workspace, the last block of a group, and what becomes of finished nodes.
-   An item is (group, part, residue, slice); parts of an output are leaves of one tree of adjacent pairs: part times residues, and
-   within a part the residue classes in bit-reversed order, which turns halving into adjacent pairs too. */
+   An item is (part, residue, group, slice), slices first: blocks that run at once read neighbours. Parts of an output are leaves of one
+   tree of adjacent pairs: part times residues, and within a part the residue classes in bit-reversed order, which turns halving
+   into adjacent pairs too. */
 #ifndef RDX_KERNELS_CUDA_GRID_CUH
 #define RDX_KERNELS_CUDA_GRID_CUH
 
@@ -33,12 +34,11 @@ RDX_DEVICE Item item_of(const Problem &p, int64_t number)
         return {number, 0, 0, 0, first, left < s.group_outputs ? left : s.group_outputs};
     }
     int64_t rest = divide(number, s.slices), slice = number - rest * s.slices;
-    int64_t next = divide(rest, s.residues), residue = rest - next * s.residues;
-    int64_t group = divide(next, s.split);
-    Item item = group_of(s, group);
-    item.part = next - group * s.split;
+    int64_t leaf = divide(rest, s.groups), part = divide(leaf, s.residues);
+    Item item = group_of(s, rest - leaf * s.groups);
+    item.part = part;
     item.slice = slice;
-    item.residue = (int)residue;
+    item.residue = (int)(leaf - part * s.residues);
     return item;
 }
 
@@ -157,13 +157,13 @@ template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, 
         return;
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence(); /* for all of them: what the barrier showed this thread, the fence shows the grid */
+        fence_grid(); /* for all of them: what the barrier showed this thread, the fence shows the grid */
         unsigned parts = (unsigned)(p.shape.split * p.shape.residues);
         is_last = atomicInc(&p.counters[item.group], parts - 1) == parts - 1;
     }
     __syncthreads();
     if (is_last) {
-        __threadfence();
+        fence_grid();
         join_parts<A>(p, item.group, 0, 1, shared);
     }
 }

@@ -81,6 +81,13 @@ RDX_DEVICE int64_t forgotten(int64_t x)
     return x;
 }
 
+/* What this thread has seen and done comes before what it does next, in the eyes of the grid. __threadfence is sequentially consistent
+   beyond that, and slower. */
+RDX_DEVICE void fence_grid()
+{
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 /* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that
    covers it; 16 bytes, aligned on both sides, of which the first `bytes` (0 to 16) are read and the rest become 0; what lies in
    memory beside them in the aligned 16 is not touched. commit closes a group, which may be empty; wait<N> returns when all but the

@@ -64,27 +64,27 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
     uint32_t *meeting = shared + RDX_CUDA_THREADS * 4 * group_vectors * depth;
     int thread = kept(thread_of_warp());
     bool leads = (warp_of_block() & (s.team - 1)) == 0;
+    /* Every thread of the warp has the node; more than one is of use where there are copies to write. */
+    bool alone = p.copies == 1 || has_parts(s);
     Ring<depth> ring(shared, thread);
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
-        Item item = item_of(p, number);
-        RowRun run = run_of(p, item);
+        RowRun run = run_of(p, item_of(p, number));
         RowSource<K> source(p, run, thread);
         ring.start(source);
-        /* Every thread of the warp has the node; more than one is of use where there are copies to write. */
-        bool alone = p.copies == 1 || has_parts(s);
         int i = 0;
 #pragma unroll 1
         do {
             typename A::Node node = {};
             if (i < run.rows)
                 node = fold_row<K>(p, ring, source, run, run.row + i * run.step);
+            Item item = item_of(p, forgotten(number)); /* made again: eleven registers less while rows are folded */
             if (s.team > 1)
                 node = meet<A>(p, item, node, Slots<A>{meeting, RDX_CUDA_THREADS / 32}, thread);
             if (i < run.rows && leads && (!alone || thread == 0))
                 deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
         } while (++i < run.rows);
-        end_item<A>(p, item, meeting);
+        end_item<A>(p, item_of(p, forgotten(number)), meeting);
     }
 }
 

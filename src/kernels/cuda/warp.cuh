@@ -72,6 +72,12 @@ RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typen
     return join_halves<A, WHOLE>(mine, other, lane & h, n, h, lane & (h - 1));
 }
 
+/* Whether nodes may be joined in any order. */
+template <class A> RDX_DEVICE constexpr bool is_exact()
+{
+    return A::work == RDX_WORK_I32 || A::work == RDX_WORK_I64 || A::work == RDX_WORK_I16;
+}
+
 /* The chunk's node from its L = 32 E lanes, lane t * E + e - turn (mod L) in node[e] of thread t of the warp. While a thread holds several,
    each step sends half of them and keeps the other half: E - 1 + 5 exchanges in all. */
 template <class K, bool WHOLE>
@@ -79,6 +85,15 @@ RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int 
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
+    if constexpr (WHOLE && is_exact<A>()) {
+#pragma unroll
+        for (int e = 1; e < E; e++)
+            node[0] = join_full<A>(node[0], node[e], 0, 0);
+#pragma unroll
+        for (int bit = 16; bit >= 1; bit /= 2)
+            node[0] = join_full<A>(node[0], shuffle_xor<A>(node[0], bit), 0, 0);
+        return node[0];
+    }
     int base = 0;
 #pragma unroll
     for (int held = E; held > 1; held /= 2) {
