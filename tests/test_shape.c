@@ -40,6 +40,9 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
     }
     int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
     int lanes = cut->words <= 2 || size == 1 ? 16 : cut->words <= 4 || size == 2 ? 8 : 4, vector = 16 / size;
+    bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
+    if (!real && size <= 2 && (cut->words == 1 || recipe->algebra == RDX_ALGEBRA_ISUM))
+        lanes = 32;
     if (rdx_cuda_shape_is_short(space, recipe, c) &&
         rdx_cuda_shape_short(&cut->shape, space, recipe, c, lanes, shared)) {
         cut->kind = SHORT;
@@ -124,7 +127,8 @@ static void check_parts(const PlanCase *p, const Cut *cut)
         break;
     case SHORT: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
-        KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1 && s->mates * cut->elements >= lanes);
+        KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
+        KEEPS(s->mates * cut->elements == lanes || (s->mates == 1 && cut->elements >= lanes));
         KEEPS(s->lines == rdx_div_up(p->space.reduce_count, p->recipe.lanes));
         KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size);
         KEEPS(s->pitch == 0 || (s->pitch >= s->row_bytes && s->pitch % 16 == 0));

@@ -268,7 +268,8 @@ inline uint4 load_shared(SharedAt at)
 
 template <int BYTES> inline void load_shared_element(uint32_t *word, SharedAt at, bool parts)
 {
-    (void)parts;
+    if ((uintptr_t)at % (BYTES == 16 ? 8 : BYTES >= 8 && parts ? BYTES / 2 : BYTES) != 0)
+        emu::fault({}, "%d bytes of shared memory are read from %p, which is not aligned to them", BYTES, (void *)at);
     word[0] = 0;
     memcpy(word, at, BYTES);
 }

@@ -72,6 +72,29 @@ START_TEST(alignments)
 }
 END_TEST
 
+/* Rows around the sizes of words, vectors, threads' shares and lines, which start anywhere in a word, or apart at whole vectors. */
+START_TEST(short_rows)
+{
+    static const char *const ops[] = {
+        "sum:bf16", "var:f16",  "logsumexp:bf16", "minmax:bf16", "argmax:i16", "sum:f8e5m2",           "sum:i8",
+        "sum:u8",   "any:bool", "max:i8",         "var:u8",      "argmin:i8",  "count_nonzero:f8e4m3", "sum:f32"};
+    static const int elements[] = {1,  2,  3,   4,   5,   7,   8,   9,   15,  16,  17,  31,   32,   33,
+                                   64, 65, 100, 127, 128, 129, 255, 256, 257, 300, 512, 1000, 1024, 2000};
+    char text[128];
+    memset(&counts, 0, sizeof counts);
+    for (size_t op = 0; op < sizeof ops / sizeof ops[0]; op++)
+        for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
+            for (int first = 0; first < 4; first += gpu_reduced() ? 3 : 1) {
+                snprintf(text, sizeof text, "%s:75x%d+%d/1:seed=3", ops[op], elements[n], first);
+                try_case(text);
+            }
+            snprintf(text, sizeof text, "%s:75x%d@%dx1/1:seed=3", ops[op], elements[n], elements[n] / 16 * 16 + 32);
+            try_case(text);
+        }
+    ck_assert_int_gt(counts.runs, 0);
+}
+END_TEST
+
 /* Nothing but the head is expected of a workspace: the same plan with other contents behind the head gives the same bits, and the
    head is zero again each time. The engine's canaries lie on both sides. */
 START_TEST(workspaces_hold_anything)
@@ -115,6 +138,7 @@ END_TEST
 void gpu_fuzz_add(TCase *tests)
 {
     GPU_TEST(tests, alignments, GPU_ONE);
+    GPU_TEST(tests, short_rows, GPU_ONE);
     GPU_TEST(tests, workspaces_hold_anything, GPU_ONE);
     GPU_TEST(tests, random_cases, GPU_ONE);
 }

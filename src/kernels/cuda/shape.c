@@ -128,8 +128,9 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
     shape->row_magic = 65536 / each + 1;
     shape->lines = (int)rdx_div_up(recipe->count, recipe->lanes);
     shape->mates = (int)rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / lanes, 1);
-    /* Rows of an even number of vectors start in the same banks; a pad turns them. Long ones share a tile with few others. */
-    bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512;
+    /* Rows of an even number of vectors start in the same banks; a pad turns them. Of long ones and those of many threads, few are
+       read at once. */
+    bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512 && shape->mates < 16;
     if (step != shape->row_bytes || (even && are_aligned(config, step)))
         shape->pitch = 16 * (each | 1);
     int64_t rows = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;

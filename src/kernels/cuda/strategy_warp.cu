@@ -1,12 +1,14 @@
 /* warp: short contiguous rows. A warp copies tiles of whole rows, up to 4 KiB, into shared memory of its own (platform.cuh), two on
    their way while it folds a third, and there is no barrier but the warp's. `mates` neighbouring threads share a row, so that a
-   warp folds 32 / mates rows at once: thread c of them reads the lanes c, c + mates, c + 2 mates ... element by element, wherever
-   rows start; halves its up to 16 lanes in registers; the mates halve the rest by shuffles.
+   warp folds 32 / mates rows at once: thread c of them reads the words c, c + mates, c + 2 mates ... of a row, wherever it starts. A
+   word has four or two neighbouring lanes of 8 and 16 bits, or one of a wider type, all of it at once. The thread halves its up to
+   16 lanes between words, the mates halve what is left by shuffles, and lanes of one word come last. Of integers, which come to the
+   same in any order, a thread has up to 32 lanes and one state.
 
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
    apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
 
-   Thread 0 of the mates has the result. */
+   All mates have the result. */
 #include "block.cuh"
 
 namespace rdx
@@ -61,45 +63,159 @@ template <class K> struct TileSource {
     }
 };
 
+/* Sums of 8-bit integers and of truth values take the elements of a word at once. */
+template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
+{
+    return K::size == 1 && K::A::algebra == RDX_ALGEBRA_ISUM && In::integral && MAP != RDX_CUDA_ANY_MAP;
+}
+
+/* The sum of the first `count` bytes of a word. */
+template <class In, int MAP> RDX_DEVICE int sum_of_bytes(uint32_t word, int count)
+{
+    constexpr bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
+    if (count < 4)
+        word &= (1u << 8 * count) - 1;
+    if constexpr (truth)
+        word = __vcmpne4(word, 0) & 0x01010101u;
+    return In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)word, 0x01010101, 0) : (int)__dp4a(word, 0x01010101u, 0u);
+}
+
 template <class K> struct ShortRow {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int J = K::elements; /* lanes of a thread */
+    static constexpr int J = K::elements;                   /* lanes of a thread */
+    static constexpr int W = K::size < 4 ? 4 / K::size : 1; /* of a word */
+    static constexpr int load_bytes = K::size * W;
+    static constexpr bool any_order = A::work != RDX_WORK_F32 && A::work != RDX_WORK_F64;
+    static constexpr int states = any_order ? 1 : J;
 
     const Problem &p;
-    int mates, c; /* c: this thread's place among them */
+    int mates, c;    /* c: this thread's place among them */
+    int stride_log2; /* lanes from one word of this thread to its next */
+    int there;       /* of its lanes, those that have elements */
 
-    /* Calls f(j, x, y, element) for the elements of a line that are this thread's. All are loaded before the first is looked at, and
-       what dtype and map they have is asked once. */
-    template <class F> __device__ __forceinline__ void each(SharedAt row, int line, F &&f) const
+    __device__ __forceinline__ ShortRow(const Problem &problem, int thread)
+        : p(problem), mates(problem.shape.mates), c(thread & (mates - 1)), stride_log2(log2_of(mates * W)),
+          there(count_in_line(0))
     {
-        constexpr int words = (K::size + 3) / 4;
-        uint32_t word[J][words];
-        int n = (int)p.recipe.count, first = line * p.recipe.lanes + c, left = n - first, step = mates * K::size;
-        bool whole = line * p.recipe.lanes + J * mates <= n, parts = is_complex(p.recipe.in);
-        SharedAt at = row + first * K::size;
+    }
+
+    /* Lane j of this thread. */
+    __device__ __forceinline__ int lane(int j) const
+    {
+        return c * W + j % W + (j / W << stride_log2);
+    }
+
+    /* How many elements of a line are this thread's: whole words, and what there is of the next. */
+    __device__ __forceinline__ int count_in_line(int line) const
+    {
+        int left = (int)p.recipe.count - line * p.recipe.lanes;
+        left = (left < p.recipe.lanes ? left : p.recipe.lanes) - c * W;
+        int whole = (left + (1 << stride_log2) - W) >> stride_log2, rest = left - (whole << stride_log2);
+        return whole * W + (rest > 0 ? rest : 0);
+    }
+
+    /* No thread has an element in lane j or one after it, of a line of `most`; asked where it is worth a branch. */
+    __device__ __forceinline__ bool ends_at(int j, int most) const
+    {
+        return j > 0 && (j & (j - 1)) == 0 && j / W << stride_log2 >= most;
+    }
+
+    /* The words of a line of which elements are there; FULL: all of them. Where rows start within words, each is shifted out of two. */
+    template <bool FULL>
+    __device__ __forceinline__ void load_line(SharedAt at, bool crooked, int count, int most,
+                                              uint32_t (*word)[load_bytes / 4]) const
+    {
+        int step = K::size << stride_log2;
+        if (FULL || W == 1 || !crooked) {
+            bool parts = is_complex(p.recipe.in);
 #pragma unroll
-        for (int j = 0; j < J; j++)
-            if (whole || j * mates < left)
-                load_shared_element<K::size>(word[j], at + j * step, parts);
-        with_input<K>(p.recipe.in, [&](auto in) {
-            auto all = [&](auto map) {
+            for (int j = 0; j < J; j += W) {
+                if (!FULL && ends_at(j, most))
+                    break;
+                if (FULL || j < count)
+                    load_shared_element<load_bytes>(word[j / W], at + j / W * step, parts);
+            }
+        } else {
+            int skipped = (int)((uintptr_t)at & 3), more = count - (4 - skipped) / K::size;
+            at -= skipped;
 #pragma unroll
-                for (int j = 0; j < J; j++) {
+            for (int j = 0; j < J; j += W) {
+                uint32_t low, high = 0;
+                if (ends_at(j, most))
+                    break;
+                if (j < count) {
+                    load_shared_element<4>(&low, at + j / W * step, false);
+                    if (j < more)
+                        load_shared_element<4>(&high, at + j / W * step + 4, false);
+                    word[j / W][0] = __funnelshift_r(low, high, 8 * skipped);
+                }
+            }
+        }
+    }
+
+    /* Which elements of a line are looked at. */
+    enum Extent { ALL, WHOLE_WORDS, ONLY_THERE };
+
+    template <Extent EXTENT, class In, int MAP, class F>
+    __device__ __forceinline__ void each_of(const uint32_t (*word)[load_bytes / 4], int first, int count, int most,
+                                            F &&f) const
+    {
+#pragma unroll
+        for (int j = 0; j < J; j += W) {
+            if (EXTENT != ALL && ends_at(j, most))
+                break;
+            if (EXTENT != ALL && j >= count)
+                continue;
+            if constexpr (adds_words<K, In, MAP>()) {
+                int sum = sum_of_bytes<In, MAP>(word[j / W][0], EXTENT == ALL ? W : count - j);
+                f(j, sum, sum, 0);
+            } else {
+#pragma unroll
+                for (int e = 0; e < W; e++) {
                     T x, y;
-                    if (whole || j * mates < left) {
-                        read_element<A, decltype(in), decltype(map)::value>(p.recipe, word[j], 0, x, y);
-                        f(j, x, y, first + j * mates);
+                    if (EXTENT != ONLY_THERE || j + e < count) {
+                        read_element<A, In, MAP>(p.recipe, word[j / W], e * K::size, x, y);
+                        f(j + e, x, y, first + lane(j + e));
                     }
                 }
-            };
-            if (!with_map<A>(p.recipe, all))
-                all(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
+            }
+        }
+    }
+
+    /* Calls f(j, x, y, element) for the elements of a line that are this thread's; EXTENT: and for what else is in their words. All
+       are loaded before the first is looked at, and what dtype and map they have is asked once. */
+    template <Extent EXTENT, class F>
+    __device__ __forceinline__ void each(SharedAt row, bool crooked, int line, F &&f) const
+    {
+        uint32_t word[J / W][load_bytes / 4];
+        int first = line * p.recipe.lanes, count = line == 0 ? there : count_in_line(line);
+        int most = (int)p.recipe.count - first; /* of this line and those after it */
+        SharedAt at = row + (first + c * W) * K::size;
+        bool full = J * mates <= most, done = false;
+        if (full && !crooked)
+            load_line<true>(at, crooked, count, most, word);
+        else
+            load_line<false>(at, crooked, count, most, word);
+        if (full) {
+            with_input<K>(p.recipe.in, [&](auto in) {
+                typedef decltype(in) In;
+                done = with_map<A>(p.recipe,
+                                   [&](auto map) { each_of<ALL, In, decltype(map)::value>(word, first, J, most, f); });
+            });
+        }
+        if (done)
+            return;
+        with_input<K>(p.recipe.in, [&](auto in) {
+            typedef decltype(in) In;
+            auto some = [&](auto map) { each_of<EXTENT, In, decltype(map)::value>(word, first, count, most, f); };
+            if (!with_map<A>(p.recipe, some))
+                some(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
         });
     }
 
-    __device__ __forceinline__ void fold(SharedAt row, Node *node) const
+    __device__ __forceinline__ void fold(SharedAt row, bool crooked, Node *node) const
     {
         int lines = p.shape.lines;
         int64_t step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
@@ -110,60 +226,82 @@ template <class K> struct ShortRow {
                 node[j] = {A::lowest(), 0};
 #pragma unroll 1
             for (int line = 0; line < lines; line++)
-                each(row, line, [&](int j, T x, T, int) { node[j].m = A::greater(node[j].m, x); });
+                each<ONLY_THERE>(row, crooked, line, [&](int j, T x, T, int) { node[j].m = A::greater(node[j].m, x); });
 #pragma unroll
             for (int j = 0; j < J; j++)
                 base[j] = A::base(node[j].m);
 #pragma unroll 1
             for (int line = 0; line < lines; line++)
-                each(row, line, [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, base[j]); });
+                each<ONLY_THERE>(row, crooked, line,
+                                 [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, base[j]); });
         } else {
-            typename Step<A>::State state[J];
-            clear_lanes<A>(state, J);
-            each(row, 0, [&](int j, T x, T y, int element) {
-                state[j] = Step<A>::begin(x, y, p.index_offset + element * step);
-            });
+            typename Step<A>::State state[states];
+            clear_lanes<A>(state, states);
+            if constexpr (any_order)
+                state[0] = {};
+            else
+                each<WHOLE_WORDS>(row, crooked, 0, [&](int j, T x, T y, int element) {
+                    state[j] = Step<A>::begin(x, y, p.index_offset + element * step);
+                });
 #pragma unroll 1
-            for (int line = 1; line < lines; line++)
-                each(row, line, [&](int j, T x, T y, int element) {
-                    state[j] = Step<A>::next(state[j], x, y, line, p.index_offset + element * step);
+            for (int line = any_order ? 0 : 1; line < lines; line++)
+                each<ONLY_THERE>(row, crooked, line, [&](int j, T x, T y, int element) {
+                    int i = any_order ? 0 : j;
+                    int64_t index = p.index_offset + element * step;
+                    if (any_order && j == 0 && line == 0)
+                        state[i] = Step<A>::begin(x, y, index);
+                    else
+                        state[i] = Step<A>::next(state[i], x, y, line, index);
                 });
 #pragma unroll
-            for (int j = 0; j < J; j++)
-                node[j] = Step<A>::end(state[j], A::counted ? lane_count(c + j * mates, J) : 0);
+            for (int i = 0; i < states; i++)
+                node[i] = Step<A>::end(state[i], A::counted ? elements_of_lane((int)p.recipe.count, lane(i),
+                                                                               stride_log2 + log2_constant(J / W))
+                                                            : 0);
         }
     }
 
-    /* Elements of lane `lane` among those a multiple of h * mates apart. */
-    __device__ __forceinline__ int lane_count(int lane, int h) const
+    /* T(h, .) of nodes i from T(2h, .) of i and i + H, for H from FROM down to TO: first between words, then within them. By
+       templates: with one index that the compiler does not know, all nodes lie in local memory. */
+    template <bool FULL, int FROM, int TO> __device__ __forceinline__ void halve_own(Node *node) const
     {
-        return elements_of_lane((int)p.recipe.count, lane, log2_of(h * mates));
-    }
-
-    /* T(H mates, .) of all lanes from T(2 H mates, .), for H = J / 2 down to 1. By templates: with one index that the compiler does
-       not know, all nodes lie in local memory. */
-    template <int H> __device__ __forceinline__ void halve_lanes(Node *node) const
-    {
-        if constexpr (H >= 1) {
-            int n = (int)p.recipe.count;
+        if constexpr (FROM >= TO) {
+            constexpr int H = FROM;
+            constexpr bool within = H < W;
+            int n = (int)p.recipe.count, h = within ? H : H / W << stride_log2;
 #pragma unroll
-            for (int j = 0; j < H; j++) {
-                int lane = c + j * mates;
-                if (H * mates < n && lane + H * mates < n)
-                    node[j] = join_full<A>(node[j], node[j + H], A::counted ? lane_count(lane, 2 * H) : 0,
-                                           A::counted ? lane_count(lane + H * mates, 2 * H) : 0);
+            for (int i = 0; i < H; i++) {
+                int low = within ? i : lane(i), step_log2 = 32 - __clz(h);
+                if (FULL || i + H < (within ? n : there))
+                    node[i] = join_full<A>(node[i], node[i + H], A::counted ? elements_of_lane(n, low, step_log2) : 0,
+                                           A::counted ? elements_of_lane(n, low + h, step_log2) : 0);
             }
-            halve_lanes<H / 2>(node);
+            halve_own<FULL, H / 2, TO>(node);
         }
     }
 
     __device__ __forceinline__ Node halve(Node *node) const
     {
-        halve_lanes<J / 2>(node);
-#pragma unroll 1
-        for (int bit = mates / 2; bit >= 1; bit /= 2)
-            node[0] =
-                join_halves<A>(node[0], shuffle_xor<A>(node[0], bit), c & bit, (int)p.recipe.count, bit, c & (bit - 1));
+        constexpr int left = any_order ? 1 : W;
+        int n = (int)p.recipe.count;
+        /* Where there are mates, n is more than half of their lanes: none of them goes without. */
+        if constexpr (!any_order) {
+            if (A::words == 1 && J * mates <= n)
+                halve_own<true, J / 2, W>(node);
+            else
+                halve_own<false, J / 2, W>(node);
+        }
+#pragma unroll(A::words == 1 ? 5 : 1)
+        for (int bit = 16; bit >= 1; bit /= 2) {
+            if (bit >= mates)
+                continue;
+#pragma unroll
+            for (int e = 0; e < left; e++)
+                node[e] =
+                    join_there<A>(node[e], shuffle_xor<A>(node[e], bit), c & bit, n, bit * W, (c & (bit - 1)) * W + e);
+        }
+        if constexpr (!any_order)
+            halve_own<false, W / 2, 1>(node);
         return node[0];
     }
 };
@@ -174,10 +312,11 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
-    int thread = kept(thread_of_warp()), warp = warp_of_block(), mates_log2 = log2_of(s.mates);
+    int thread = kept(thread_of_warp()), warp = warp_of_block();
+    int row = thread >> log2_of(s.mates), at_once = 32 >> log2_of(s.mates);
     int64_t number = (int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp;
     TileSource<K> source = {p, shared_at(shared) + warp * STAGES * TILE_BYTES, thread, number};
-    ShortRow<K> fold = {p, s.mates, thread & (s.mates - 1)};
+    ShortRow<K> fold(p, thread);
     int stage = 0;
     source.issue(0);
     source.issue(1);
@@ -188,28 +327,46 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
         source.issue(stage == 0 ? STAGES - 1 : stage - 1);
         Item item = item_of(p, number);
         SharedAt tile = source.stages + stage * TILE_BYTES;
-        int pitch = s.pitch, row = thread >> mates_log2, rows = (int)item.outputs;
+        int pitch = s.pitch, rows = (int)item.outputs;
         if (pitch == 0) {
             pitch = s.row_bytes;
             tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
         }
+        bool crooked = ((uintptr_t)tile | (unsigned)pitch) & 3;
+        /* All mates have a row's result, and each keeps that of its turn: results go out by the warp. */
+        typename A::Node result = {};
+        int turn = 0;
 #pragma unroll 1
-        for (int first = 0; first < rows; first += 32 >> mates_log2) {
-            typename A::Node node[ShortRow<K>::J];
-            int own = first + row < rows ? first + row : rows - 1; /* all threads stay for the shuffles */
-            fold.fold(tile + own * pitch, node);
-            typename A::Node result = fold.halve(node);
-            if (first + row < rows && fold.c == 0)
-                deliver<A>(p, item, own, result);
+        for (int first = 0; first < rows; first += at_once) {
+            typename A::Node node[ShortRow<K>::states];
+            fold.fold(tile + (first + row < rows ? first + row : rows - 1) * pitch, crooked, node);
+            typename A::Node folded = fold.halve(node);
+            if (fold.c == turn)
+                result = folded;
+            turn++;
+            if (turn == s.mates || first + at_once >= rows) {
+                int own = first + row - (turn - 1 - fold.c) * at_once;
+                if (fold.c < turn && own < rows)
+                    emit<A>(p, target_of(p, item.first_output + own, 0, 1), result);
+                turn = 0;
+            }
         }
         stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
+}
+
+/* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */
+template <class A, int SIZE> constexpr int lanes_of_thread()
+{
+    constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
+    if (!real && SIZE <= 2 && (A::words == 1 || A::algebra == RDX_ALGEBRA_ISUM))
+        return 32;
+    return A::words <= 2 || SIZE == 1 ? 16 : A::words <= 4 || SIZE == 2 ? 8 : 4;
 }
 
 } // namespace rdx
 
 #define RDX_STRATEGY warp
 #define RDX_KERNEL rdx::short_kernel
-/* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */
-#define RDX_ELEMENTS(size, words) ((words) <= 2 || (size) == 1 ? 16 : (words) <= 4 || (size) == 2 ? 8 : 4)
+#define RDX_ELEMENTS_OF(Algebra, size) (rdx::lanes_of_thread<Algebra, size>())
 #include "stamp.inc"
