@@ -143,7 +143,8 @@ static void check_parts(const PlanCase *p, const Cut *cut)
         KEEPS(is_pow2(s->team) && s->team <= WARPS && is_pow2(s->warp_chunks));
         KEEPS(s->team * s->warp_chunks >= part &&
               (s->warp_chunks == 1 || s->team * s->warp_chunks == rdx_pow2_ceil(part)));
-        KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == WARPS : s->group_outputs * s->team == WARPS);
+        KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == WARPS : s->group_outputs * s->team % WARPS == 0);
+        KEEPS(s->group_outputs * s->team == WARPS || (s->team == 1 && p->space.keep_rank <= 1));
         break;
     case VECTORS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);

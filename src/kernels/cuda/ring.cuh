@@ -94,16 +94,16 @@ template <int DEPTH> struct Ring {
     }
 };
 
-/* Rows that start inside a vector: the first `mask` bytes of thread 0's vectors belong to the line before (rows.cuh). */
+/* Rows that start inside a line: the first `before` bytes of each line belong to the line before (rows.cuh). */
 struct Turn {
     bool crooked;
-    uint32_t mask[4];
+    uint32_t mask[4]; /* of this thread's vectors: what it takes from the next one */
 
     __device__ __forceinline__ Turn(int before, int thread) : crooked(before > 0)
     {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            int bytes = thread == 0 ? before - 4 * w : 0;
+            int bytes = before - 16 * thread - 4 * w;
             mask[w] = bytes >= 4 ? 0xffffffffu : bytes <= 0 ? 0 : (1u << 8 * bytes) - 1;
         }
     }
@@ -125,6 +125,9 @@ template <class K, bool ROWS> struct Lanes {
     typedef typename A::T T;
     typedef typename A::Node Node;
     static constexpr int E = K::elements, G = group_vectors;
+    /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until they know theirs. */
+    static constexpr bool one_state = ROWS && is_exact<A>() && !A::indexed;
+    static constexpr int STATES = one_state ? 1 : E;
 
     const Problem &p;
     const Turn *turn = NULL; /* ROWS */
@@ -155,8 +158,9 @@ template <class K, bool ROWS> struct Lanes {
         } else {
             typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
             return is_frequent([&](auto in, auto map) {
-                typename S::State state[E];
+                typename S::State state[STATES];
                 Vector<16> got[G];
+                clear_bytes(state);
                 auto step = [&](int v) {
                     ring.next_group(source, false, got);
                     fold<S, decltype(in), decltype(map)::value>(state, got, v);
@@ -227,9 +231,10 @@ template <class K, bool ROWS> struct Lanes {
                 base[e] = A::base(node[e].m);
             each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
         } else {
-            typename Step<A>::State state[E];
-            clear_lanes<A>(state, E);
-            part<Step<A>>(state, at, at, lines, 0, count, index);
+            typename Step<A>::State state[STATES];
+            bool begun = false;
+            clear_lanes<A>(state, STATES);
+            part<Step<A>>(state, at, at, lines, 0, count, index, begun);
             end<Step<A>>(state, count, index, node);
         }
     }
@@ -259,9 +264,11 @@ template <class K, bool ROWS> struct Lanes {
     __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count, Index index,
                                               Node *node) const
     {
-        typename S::State state[E];
+        typename S::State state[STATES];
         Vector<16> got[G];
-        clear_lanes<A>(state, E);
+        bool begun = false;
+        clear_lanes<A>(state, STATES);
+        clear_bytes(state);
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
             SharedAt at = ring.next_group(source, is_crooked(), got);
@@ -273,11 +280,12 @@ template <class K, bool ROWS> struct Lanes {
                     if (v + G <= whole)
                         fold<S, decltype(in), decltype(map)::value>(state, got, v);
                     else
-                        fold_ragged<S, decltype(in), decltype(map)::value>(state, got, v, lines, count);
+                        fold_ragged<S, decltype(in), decltype(map)::value>(state, got, v, lines, count, begun);
                 });
             }
             if (!done)
-                part<S>(state, at, ring.peek(0), lines, v, count, index);
+                part<S>(state, at, ring.peek(0), lines, v, count, index, begun);
+            begun = begun || v + G <= whole;
         }
         end<S>(state, count, index, node);
     }
@@ -314,7 +322,7 @@ template <class K, bool ROWS> struct Lanes {
     __device__ __forceinline__ void end(const typename S::State *state, Count count, Index index, Node *node) const
     {
 #pragma unroll
-        for (int e = 0; e < E; e++) {
+        for (int e = 0; e < STATES; e++) {
             if constexpr (S::remembers)
                 node[e] = A::winner(state[e], index(e, (int)state[e].line));
             else
@@ -419,16 +427,17 @@ template <class K, bool ROWS> struct Lanes {
         for (int u = 0; u < COUNT; u++) {
             bool begins = u == 0 && v == 0;
             if constexpr (counts_bytes<A, In, MAP>()) {
-                count_bytes<In, MAP>(state, got[u].word, begins);
+                count_bytes<In, MAP>(state, got[u].word);
             } else {
 #pragma unroll
                 for (int e = 0; e < E; e++) {
                     T x, y;
                     read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
-                    if (begins)
-                        state[e] = S::begin(x, y, 0);
+                    typename S::State &own = state[one_state ? 0 : e];
+                    if (begins && (!one_state || e == 0))
+                        own = S::begin(x, y, 0);
                     else
-                        state[e] = S::next(state[e], x, y, v + u, 0);
+                        own = S::next(own, x, y, v + u, 0);
                 }
             }
         }
@@ -437,7 +446,7 @@ template <class K, bool ROWS> struct Lanes {
     /* A group of which lanes end. */
     template <class S, class In, int MAP, class Count>
     __device__ __forceinline__ void fold_ragged(typename S::State *state, const Vector<16> *got, int v, int lines,
-                                                Count count) const
+                                                Count count, bool &begun) const
     {
 #pragma unroll
         for (int u = 0; u < G; u++) {
@@ -449,44 +458,49 @@ template <class K, bool ROWS> struct Lanes {
                 if (ROWS && v + u >= count(e))
                     continue;
                 read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
-                if (u == 0 && v == 0)
-                    state[e] = S::begin(x, y, 0);
+                typename S::State &own = state[one_state ? 0 : e];
+                if (one_state ? !begun : u == 0 && v == 0)
+                    own = S::begin(x, y, 0);
                 else
-                    state[e] = S::next(state[e], x, y, v + u, 0);
+                    own = S::next(own, x, y, v + u, 0);
+                begun = true;
             }
         }
     }
 
-    /* Sums of 8-bit integers and of truth values take four elements at once: which lane of the thread takes an element does not
-       matter, for they are exact. */
+    /* Sums of 8-bit integers and of truth values take four elements at once, and begin with 0. */
     template <class B, class In, int MAP> static __device__ __forceinline__ constexpr bool counts_bytes()
     {
         return ROWS && K::size == 1 && B::algebra == RDX_ALGEBRA_ISUM && In::integral && E == 16;
     }
-    template <class In, int MAP>
-    static __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word,
-                                                       bool begins)
+    template <class State> static __device__ __forceinline__ void clear_bytes(State *state)
     {
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            state[e] = begins ? A::lift(0, 0) : state[e];
+        if constexpr (ROWS && K::size == 1 && A::algebra == RDX_ALGEBRA_ISUM) {
+            state[0] = A::lift(0, 0);
+        }
+    }
+    template <class In, int MAP>
+    static __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word)
+    {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
             bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
             uint32_t bytes = truth ? __vcmpne4(word[w], 0) & 0x01010101u : word[w];
-            state[w].s = In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)bytes, 0x01010101, (int)state[w].s)
-                                                           : (int)__dp4a(bytes, 0x01010101u, (unsigned)state[w].s);
+            state[0].s = In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)bytes, 0x01010101, (int)state[0].s)
+                                                           : (int)__dp4a(bytes, 0x01010101u, (unsigned)state[0].s);
         }
     }
 
     /* Any group. */
     template <class S, class Count, class Index>
     __device__ __forceinline__ void part(typename S::State *state, SharedAt group, SharedAt next, int lines, int v,
-                                         Count count, Index index) const
+                                         Count count, Index index, bool &begun) const
     {
         one_by_one(group, next, lines, v, count, [&](int e, T x, T y, int line) {
             int64_t at = S::indexed ? index(e, line) : 0;
-            state[e] = line == 0 ? S::begin(x, y, at) : S::next(state[e], x, y, line, at);
+            typename S::State &own = state[one_state ? 0 : e];
+            own = (one_state ? !begun : line == 0) ? S::begin(x, y, at) : S::next(own, x, y, line, at);
+            begun = true;
         });
     }
 };

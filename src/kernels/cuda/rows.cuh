@@ -1,9 +1,10 @@
-/* A warp reads chunks of a contiguous reduced axis: lines of 512 bytes, 16 a thread (ring.cuh), from the last multiple of 16 at or
-   before the row on. Thread t folds slots t E .. t E + E - 1 of the line.
+/* A warp reads chunks of a contiguous reduced axis: lines of 512 bytes, 16 a thread (ring.cuh), from the last multiple of 128 at or
+   before the row on: copies that meet lines of shared memory askew would read twice the sectors. Thread t folds slots
+   t E .. t E + E - 1 of the line.
 
-   A row that starts `turn` elements into its first vector has lane q - turn in slot q, and the first `turn` slots, all of them thread
-   0's, hold the last lanes of the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So
-   nothing is shifted: thread 0 takes those slots from its next vector, one instruction a word.
+   A row that starts `turn` elements into its first line has lane q - turn in slot q, and the first `turn` slots hold the last lanes of
+   the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So nothing is shifted: the
+   threads of those slots take them from their next vector, one instruction a word.
 
    runs: two reduced dims, the inner one contiguous and made of whole vectors; then there is no turn. */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH
@@ -43,10 +44,10 @@ RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
             mates};
 }
 
-/* Bytes by which a row is off the vectors in which it is read. */
+/* Bytes of a row's first line that are not the row's. */
 RDX_DEVICE int bytes_before(const Problem &p, const unsigned char *row)
 {
-    return p.shape.run == 0 ? (int)((uintptr_t)row & 15) : 0;
+    return p.shape.run == 0 ? (int)((uintptr_t)row & 127) : 0;
 }
 
 /* What a warp reads of a run, in order, row after row. */
@@ -58,6 +59,7 @@ template <class K> struct RowSource {
     const unsigned char *row, *at; /* at: this thread's next vector */
     int64_t left;                  /* bytes of the row that are the warp's, from its next line on */
     unsigned element;              /* of runs: where this thread's next vector stands */
+    int skipped;                   /* vectors of the next line that end before the run */
     int thread /* of the warp */, rows /* that follow */;
 
     __device__ __forceinline__ RowSource(const Problem &problem, const RowRun &own, int t)
@@ -70,17 +72,18 @@ template <class K> struct RowSource {
     {
         if (p.shape.run > 0) {
             issue_runs(slot);
-        } else if (left >= group_bytes) {
+        } else if (left >= group_bytes && skipped == 0) {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
                 copy_async(slot + line_bytes * u, at + line_bytes * u, 16);
         } else if (left > 0) {
-#pragma unroll 1
-            for (int u = 0; u < group_vectors; u++) {
-                int bytes = (int)left - u * line_bytes - thread * 16;
-                if (bytes > 0)
-                    copy_async(slot + line_bytes * u, at + line_bytes * u, bytes < 16 ? bytes : 16);
-            }
+            int64_t own = left - thread * 16;
+#pragma unroll
+            for (int u = 0; u < group_vectors; u++)
+                if (own > u * line_bytes && (u > 0 || thread >= skipped))
+                    copy_async(slot + line_bytes * u, at + line_bytes * u,
+                               own - u * line_bytes < 16 ? (int)own - u * line_bytes : 16);
+            skipped = 0;
         }
         at += group_bytes;
         left -= group_bytes;
@@ -95,6 +98,7 @@ template <class K> struct RowSource {
     {
         int before = bytes_before(p, row);
         at = row + run.first * chunk_bytes - before + thread * 16;
+        skipped = before / 16;
         left = rows-- > 0 ? before + elements_of_chunks(p, run.first, run.chunks) * K::size : 0;
         element = (unsigned)(run.first * 16 * lanes) + thread * K::elements;
     }
@@ -110,14 +114,76 @@ template <class K> struct RowSource {
     }
 };
 
-/* The node of a chunk of n elements, in every thread; the row starts `off` elements into its first vector. */
-template <class K, class R>
-RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, R &ring, RowSource<K> &source, const Turn &turn, int off,
-                                          int64_t chunk, int n)
+/* What the chunks of a run have come to: for exact ops in each thread, whatever the lanes; the threads meet when the run is done. */
+template <class K, bool EXACT = is_exact<typename K::A>()> struct RowTotal {
+    typedef typename K::A A;
+    static constexpr int lanes = 32 * K::elements, STATES = Lanes<K, true>::STATES;
+
+    int thread;
+    typename A::Node total = {};
+    bool has = false;
+
+    /* The nodes of a chunk of n elements: lane (slot + e) mod lanes in node[e], or all of the thread's in node[0]. */
+    template <class Elements>
+    __device__ __forceinline__ void add(typename A::Node *node, int n, int slot, bool, Elements)
+    {
+        bool all = n >= lanes, there = all;
+        if (STATES == 1 && !all) {
+#pragma unroll
+            for (int e = 0; e < K::elements; e++)
+                there = there || ((slot + e) & (lanes - 1)) < n;
+        }
+#pragma unroll
+        for (int e = 0; e < STATES; e++) {
+            if (STATES > 1)
+                there = all || ((slot + e) & (lanes - 1)) < n;
+            if (there)
+                total = has ? join_full<A>(total, node[e], 0, 0) : node[e];
+            has = has || there;
+        }
+    }
+
+    template <class Elements> __device__ __forceinline__ typename A::Node finish(Elements) const
+    {
+        return join_any<A>(total, has);
+    }
+};
+
+/* For others the chunk's node is in every thread, and finished runs of chunks lie on a stack. */
+template <class K> struct RowTotal<K, false> {
+    typedef typename K::A A;
+    static constexpr int lanes = 32 * K::elements;
+
+    int thread;
+    typename A::Node node = {};
+    WarpStack<A> stack = WarpStack<A>(thread);
+
+    template <class Elements>
+    __device__ __forceinline__ void add(typename A::Node *nodes, int n, int slot, bool several, Elements elements)
+    {
+        int off = thread * K::elements - slot;
+        if (A::counted ? n % lanes == 0 && off == 0 : n >= lanes)
+            node = halve_warp<K, true>(nodes, n, thread, off);
+        else
+            node = halve_warp<K, false>(nodes, n, thread, off);
+        if (several)
+            stack.push(node, elements);
+    }
+
+    template <class Elements> __device__ __forceinline__ typename A::Node finish(Elements elements) const
+    {
+        return stack.count > 0 ? stack.finish(elements) : node;
+    }
+};
+
+/* Folds a chunk of n elements; the row starts `off` elements into its first line. */
+template <class K, class R, class Elements>
+RDX_DEVICE void fold_chunk(const Problem &p, R &ring, RowSource<K> &source, const Turn &turn, int off, int64_t chunk,
+                           int n, RowTotal<K> &total, bool several, Elements elements)
 {
     typedef typename K::A A;
     constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
-    typename A::Node node[E];
+    typename A::Node node[Lanes<K, true>::STATES];
     int slot = source.thread * E - off;
     int64_t start = chunk * 16 * lanes;
     auto index = [&](int e, int line) {
@@ -126,12 +192,10 @@ RDX_DEVICE typename K::A::Node fold_chunk(const Problem &p, R &ring, RowSource<K
     };
     auto count = [&](int e) { return elements_of_lane(n, (slot + e) & (lanes - 1), log2); };
     Lanes<K, true> fold = {p, &turn};
-    if (n % (group_vectors * lanes) == 0 && !turn.crooked && fold.run_whole(ring, source, n >> log2, index, node))
-        return halve_warp<K, true>(node, n, source.thread, 0);
-    fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);
-    if (n >= lanes && !A::counted)
-        return halve_warp<K, true>(node, n, source.thread, 0);
-    return halve_warp<K, false>(node, n, source.thread, off);
+    bool straight = n % (group_vectors * lanes) == 0 && !turn.crooked;
+    if (!straight || !fold.run_whole(ring, source, n >> log2, index, node))
+        fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);
+    total.add(node, n, slot, several, elements);
 }
 
 } // namespace rdx

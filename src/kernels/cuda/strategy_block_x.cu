@@ -11,25 +11,21 @@ template <class K, class R>
 RDX_DEVICE typename K::A::Node fold_row(const Problem &p, R &ring, RowSource<K> &source, const RowRun &run,
                                         const unsigned char *row)
 {
-    typedef typename K::A A;
     constexpr int group_bytes = RowSource<K>::group_bytes;
     int before = bytes_before(p, row), n = 0;
     Turn turn(before, source.thread);
-    typename A::Node node = {};
-    WarpStack<A> stack(source.thread);
+    RowTotal<K> total = {source.thread};
     auto elements = [&](int at, int count) { return elements_of_chunks(p, run.first + at, count); };
 #pragma unroll 1
     for (int i = 0; i < run.chunks; i++) {
         int64_t chunk = run.first + i;
         n = elements_of_chunk(p, chunk);
-        node = fold_chunk<K>(p, ring, source, turn, before / K::size, chunk, n);
-        if (run.chunks > 1)
-            stack.push(node, elements);
+        fold_chunk<K>(p, ring, source, turn, before / K::size, chunk, n, total, run.chunks > 1, elements);
     }
     /* The end of a crooked row may lie in a group of its own, which the last chunk has looked into. */
     if (((n * K::size - 1) ^ (n * K::size - 1 + before)) & -group_bytes)
         ring.next_group(source, false);
-    return run.chunks > 1 ? stack.finish(elements) : node;
+    return total.finish(elements);
 }
 
 /* The node of an output from those of its team's warps, in every thread of the team's first warp. */

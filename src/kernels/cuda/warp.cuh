@@ -96,15 +96,6 @@ RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int 
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
-    if constexpr (WHOLE && is_exact<A>()) {
-#pragma unroll
-        for (int e = 1; e < E; e++)
-            node[0] = join_full<A>(node[0], node[e], 0, 0);
-#pragma unroll
-        for (int bit = 16; bit >= 1; bit /= 2)
-            node[0] = join_full<A>(node[0], shuffle_xor<A>(node[0], bit), 0, 0);
-        return node[0];
-    }
     int base = 0;
 #pragma unroll
     for (int held = E; held > 1; held /= 2) {
@@ -124,6 +115,19 @@ RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int 
         node[0] = join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], bit), n, h, t * E + base - turn);
     }
     return node[0];
+}
+
+/* The nodes of the threads that have one, in any order, in every thread. */
+template <class A> RDX_DEVICE typename A::Node join_any(typename A::Node node, bool has)
+{
+#pragma unroll(A::words == 1 ? 5 : 1)
+    for (int bit = 16; bit >= 1; bit /= 2) {
+        typename A::Node other = shuffle_xor<A>(node, bit);
+        bool there = __shfl_xor_sync(whole_warp, has, bit);
+        node = has && there ? join_full<A>(node, other, 0, 0) : has ? node : other;
+        has = has || there;
+    }
+    return node;
 }
 
 /* Neighbouring nodes, one a thread, joined by adjacent pairs; elements(first, count): how many elements `count` neighbours have. */
