@@ -305,6 +305,7 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
     problem->keep_rank = space->keep_rank;
     problem->reduce_rank = space->reduce_rank;
     problem->copy_rank = space->copy_rank;
+    problem->unused = 0;
 }
 
 static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)

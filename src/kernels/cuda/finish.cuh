@@ -320,16 +320,27 @@ RDX_DEVICE void finish_moments(const Problem &p, const Target &target, int64_t s
         put(p, second_of(target), (double)s / count);
 }
 
+/* Most sums need none of the switches (shape.direct), and short rows and columns have an output for every few elements. */
+template <class A> RDX_DEVICE constexpr bool may_be_direct()
+{
+    constexpr int a = A::algebra;
+    return (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64) && A::unit == 1 &&
+           (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ);
+}
+template <class A> RDX_DEVICE typename A::T direct_value(const typename A::Node &node)
+{
+    return node.s != node.s ? nan_of(node.s) : node.s;
+}
+
 template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, const typename A::Node &node)
 {
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
-    /* Most sums need none of the switches, and short rows and columns have an output for every few elements. */
-    if constexpr (real && A::unit == 1 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ)) {
+    if constexpr (may_be_direct<A>()) {
         if (p.shape.direct) {
             unsigned char *to = p.out + (p.keep_rank ? target.output * p.dims[0].out : 0);
-            *(typename A::T *)to = node.s != node.s ? nan_of(node.s) : node.s;
+            *(typename A::T *)to = direct_value<A>(node);
             return;
         }
     }

@@ -98,6 +98,34 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
                 node);
 }
 
+/* The same for the `valid` neighbouring outputs of a thread; stored at once where they are packed and that is all there is to do. */
+template <class K>
+RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, const typename K::A::Node *node,
+                               int valid)
+{
+    typedef typename K::A A;
+    typedef typename A::T T;
+    constexpr int E = K::elements;
+    if constexpr (may_be_direct<A>() && E * sizeof(T) == 16) {
+        struct alignas(16) Packed {
+            T x[E];
+        } packed;
+        Packed *to = (Packed *)(p.out + (item.first_output + column) * sizeof(T));
+        if (p.shape.direct && !has_parts(p.shape) && p.keep_rank == 1 && p.dims[0].out == sizeof(T) && valid == E &&
+            (uintptr_t)to % 16 == 0) {
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                packed.x[e] = direct_value<A>(node[e]);
+            *to = packed;
+            return;
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < E; e++)
+        if (e < valid)
+            deliver<A>(p, item, column + e, node[e]);
+}
+
 /* The parts of a group joined and emitted by the whole block. Threads are (columns, runs of leaves): each takes an aligned
    run of leaves one after the other, with a stack in shared memory, then the block joins the runs pair by pair. */
 template <class A>

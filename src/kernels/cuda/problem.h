@@ -75,7 +75,7 @@ typedef struct RdxCudaProblem {
     int64_t outputs, copies, index_offset;
     RdxRecipe recipe;
     RdxCudaShape shape;
-    int keep_rank, reduce_rank, copy_rank;
+    int keep_rank, reduce_rank, copy_rank, unused; /* unused: 0, in the place of padding */
     RdxCudaDim dims[RDX_MAX_RANK]; /* kept, reduced, copy dims, outermost first */
 } RdxCudaProblem;
 

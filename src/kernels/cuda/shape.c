@@ -81,11 +81,18 @@ static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRec
     shape->simple = shape->items == shape->groups && shape->run_outputs >= space->keep_count;
 }
 
+/* Few rows that fill groups of the ring: 16 x 16M f32 took 383 us in registers, STREAMED through the ring. */
+static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
+{
+    bool groups = space->reduce_count == 4 || space->reduce_count == 8 || space->reduce_count == 16;
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && groups;
+}
+
 bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int elements)
 {
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
            space->reduce_rank <= 1 && recipe->count > 0 && recipe->count <= 16 && space->keep_rank > 0 &&
-           config->finishing == RDX_FINISHING_NONE;
+           config->finishing == RDX_FINISHING_NONE && !is_streamed(space, config);
 }
 
 void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
@@ -181,8 +188,8 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
 
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements)
 {
-    return config->variant == RDX_FORM_COLUMNS && config->vector_bytes == 16 && elements * space->in_size == 16 &&
-           space->reduce_count > 0 && space->reduce_rank > 0;
+    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, config)) && config->vector_bytes == 16 &&
+           elements * space->in_size == 16 && space->reduce_count > 0 && space->reduce_rank > 0;
 }
 
 /* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. */
@@ -226,6 +233,11 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
         shape->ring_bytes = (int)warp_ring * shape->warps;
         shape->tile_columns = (int)side * shape->width * elements;
         shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
+        /* A warp's start is paid once for RUN_BYTES, as long as blocks are many. */
+        int64_t run = RUN_BYTES * (int64_t)shape->classes / shape->residues / (recipe->count * 512);
+        while (!cut && shape->group_outputs < run * shape->tile_columns && shape->group_outputs < columns &&
+               space->keep_count > shape->group_outputs * MANY_BLOCKS)
+            shape->group_outputs *= 2;
         if (rdx_cuda_shape_shared(shape, words) <= shared_bytes) {
             count_items(shape, space, recipe);
             return true;

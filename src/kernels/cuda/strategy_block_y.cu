@@ -29,7 +29,7 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
                                       [&](int64_t, int above) { return lines << (log2 + above); });
     };
     Lanes<K, false> fold = {p};
-    int even = n & (p.recipe.lanes - 1) ? 0 : n >> line_log2; /* lines of every lane, if they have equally many */
+    int even = even_lines(p, n);
     SharedAt group = 0;
 #pragma unroll 1
     for (int i = 0; i < 1 << s.lanes_log2; i++) {
@@ -44,7 +44,7 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
                 i += lanes - 1;
                 continue;
             }
-        } else if (even > 0 && even % group_vectors == 0) {
+        } else if (even >= group_vectors) {
             if (fold.run_whole(ring, source, even, index, node)) {
                 keep_whole(i, 0, even);
                 continue;
@@ -111,13 +111,12 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
         Item item = item_of(p, number);
         int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
         bool present = item.residue < elements_of_chunk(p, first);
+        ColumnSource<K> source(p, item, seat.across * E, first, chunks, seat.class_of(s, item.residue));
+        ring.start(source);
 #pragma unroll 1
         for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
             typename A::Node node[E] = {};
             int64_t column = tile + seat.across * E, left = item.outputs - column;
-            ColumnSource<K> source(p, item.first_output + column, left < E ? (int)left : E, first, chunks,
-                                   seat.class_of(s, item.residue));
-            ring.start(source);
             auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
@@ -129,12 +128,8 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
             }
             if (chunks > 1 && !p.recipe.exact)
                 finish_chunks(p, chunk_stack, first, chunks, node);
-            if (seat.warp_class == 0 && seat.row == 0 && present) {
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    if (column + e < item.outputs)
-                        deliver<A>(p, item, column + e, node[e]);
-            }
+            if (seat.warp_class == 0 && seat.row == 0 && present && left > 0)
+                deliver_vector<K>(p, item, column, node, left < E ? (int)left : E);
         }
         end_item<A>(p, item, stacks);
     }

@@ -65,10 +65,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_kernel(const __gri
         with_input<K>(p.recipe.in, [&](auto input) {
             Column<K, decltype(input)>{p, raw, n}.template tree<1, 0>(node);
         });
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            if (e < valid)
-                deliver<typename K::A>(p, item, column + e, node[e]);
+        deliver_vector<K>(p, item, column, node, valid);
     }
 }
 

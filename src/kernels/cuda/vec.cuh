@@ -235,17 +235,15 @@ static __device__ __noinline__ double power(double x, double p)
 /* An integer of the same order as x; see kernels/cpu/map_real.inc. NaN is on top, or at the bottom where omitted. */
 RDX_DEVICE int32_t key_of(float x, bool flip, bool zeros_equal, bool omit)
 {
-    uint32_t bits = rdx_bits_of_f32(x);
-    int32_t raw = (int32_t)(zeros_equal && bits == 0x80000000u ? 0 : bits);
-    int32_t ordered = raw ^ ((raw >> 31) & INT32_MAX);
-    return is_nan(x) ? (omit ? INT32_MIN : INT32_MAX) : flip ? ~ordered : ordered;
+    int32_t raw = (int32_t)rdx_bits_of_f32(zeros_equal ? x + 0.0f : x); /* -0 + 0 is +0 */
+    int32_t ordered = raw ^ ((raw >> 31) & INT32_MAX) ^ (flip ? -1 : 0);
+    return is_nan(x) ? (omit ? INT32_MIN : INT32_MAX) : ordered;
 }
 RDX_DEVICE int64_t key_of(double x, bool flip, bool zeros_equal, bool omit)
 {
-    uint64_t bits = rdx_bits_of_f64(x);
-    int64_t raw = (int64_t)(zeros_equal && bits == 0x8000000000000000u ? 0 : bits);
-    int64_t ordered = raw ^ ((raw >> 63) & INT64_MAX);
-    return is_nan(x) ? (omit ? INT64_MIN : INT64_MAX) : flip ? ~ordered : ordered;
+    int64_t raw = (int64_t)rdx_bits_of_f64(zeros_equal ? x + 0.0 : x);
+    int64_t ordered = raw ^ ((raw >> 63) & INT64_MAX) ^ (flip ? -1 : 0);
+    return is_nan(x) ? (omit ? INT64_MIN : INT64_MAX) : ordered;
 }
 
 /* Keys of a real element, or of a modulus (norms of order inf and -inf). */
