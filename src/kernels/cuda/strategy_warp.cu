@@ -8,6 +8,10 @@
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
    apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
 
+   Real sums and their like, a word a lane, know ways of their own: rows of one line are folded with mates and lanes known to the
+   compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184 instructions a row before), and rows of
+   one, two or four whole vectors are loaded as such, a thread each, and stored at once.
+
    All mates have the result. */
 #include "block.cuh"
 
@@ -45,9 +49,16 @@ template <class K> struct TileSource {
         int before = (int)((uintptr_t)from & 15);
         from -= before;
         bytes += before;
-#pragma unroll 4
-        for (int at = thread * 16; at < bytes; at += line_bytes)
-            copy_async(to + at, from + at, bytes - at < 16 ? bytes - at : 16);
+        int at = thread * 16, left = bytes - at, last = bytes & ~15;
+        const unsigned char *own =
+            (const unsigned char *)forgotten((int64_t)(from + at)); /* lest each copy adds it up */
+        to += at;
+#pragma unroll
+        for (int line = 0; line < TILE_BYTES; line += line_bytes)
+            if (left >= line + 16)
+                copy_async(to + line, own + line, 16);
+        if (last < bytes && thread == (last / 16 & 31))
+            copy_async(to + (last - at), own + (last - at), bytes - last);
     }
 
     __device__ __forceinline__ void copy_rows(SharedAt to, const unsigned char *from, int rows) const
@@ -89,6 +100,12 @@ template <class K> struct ShortRow {
     static constexpr int load_bytes = K::size * W;
     static constexpr bool any_order = A::work != RDX_WORK_F32 && A::work != RDX_WORK_F64;
     static constexpr int states = any_order ? 1 : J;
+    static constexpr bool plain = !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed;
+    static constexpr bool knows_lines = W == 1 && plain; /* fold_lines */
+    /* emit has but to store. */
+    static constexpr bool stores =
+        !any_order && A::unit == 1 &&
+        (A::algebra == RDX_ALGEBRA_SUM || A::algebra == RDX_ALGEBRA_PROD || A::algebra == RDX_ALGEBRA_SUMSQ);
 
     const Problem &p;
     int mates, c;    /* c: this thread's place among them */
@@ -280,6 +297,193 @@ template <class K> struct ShortRow {
         }
     }
 
+    /* T(1, 0) from all of the T(2 H, .). */
+    template <int H> static __device__ __forceinline__ void halve_all(Node *node)
+    {
+        if constexpr (H >= 1) {
+#pragma unroll
+            for (int i = 0; i < H; i++)
+                node[i] = join_full<A>(node[i], node[i + H], 0, 0);
+            halve_all<H / 2>(node);
+        }
+    }
+
+    template <class In, int MAP> __device__ __forceinline__ Node node_of(const uint32_t *word, int byte) const
+    {
+        T x, y;
+        read_element<A, In, MAP>(p.recipe, word, byte, x, y);
+        return Step<A>::end(Step<A>::begin(x, y, 0), 1);
+    }
+
+    /* ROWS rows of VECTORS whole vectors, 32 rows apart, a thread each; results are stored as they are. */
+    template <class In, int MAP, int VECTORS, int ROWS>
+    __device__ __forceinline__ void store_rows(SharedAt at, int pitch, unsigned char *to, int64_t step) const
+    {
+        constexpr int N = VECTORS * 16 / K::size;
+        uint4 vector[ROWS][VECTORS];
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) {
+#pragma unroll
+            for (int v = 0; v < VECTORS; v++)
+                vector[row][v] = load_shared(at + row * 32 * pitch + v * 16);
+        }
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) {
+            uint32_t word[VECTORS * 4];
+            Node node[N];
+#pragma unroll
+            for (int v = 0; v < VECTORS; v++) {
+                word[4 * v] = vector[row][v].x, word[4 * v + 1] = vector[row][v].y;
+                word[4 * v + 2] = vector[row][v].z, word[4 * v + 3] = vector[row][v].w;
+            }
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                node[i] = node_of<In, MAP>(word, i * K::size);
+            halve_all<N / 2>(node);
+            *(T *)to = node[0].s != node[0].s ? nan_of(node[0].s) : node[0].s;
+            to += step;
+        }
+    }
+
+    template <int VECTORS>
+    __device__ __forceinline__ bool store_tile(SharedAt tile, int pitch, int thread, int64_t first_output,
+                                               int rows) const
+    {
+        constexpr int most = VECTORS >= 4 ? 1 : 4 / VECTORS;
+        bool done = false;
+        with_input<K>(p.recipe.in, [&](auto in) {
+            typedef decltype(in) In;
+            done = with_map<A>(p.recipe, [&](auto map) {
+                constexpr int MAP = decltype(map)::value;
+                int64_t step = p.dims[0].out;
+                unsigned char *to = p.out + (first_output + thread) * step;
+                int apart = VECTORS == 1 ? 16 : pitch, row = 0;
+                SharedAt at = tile + thread * apart;
+                step *= 32;
+                if constexpr (most > 1) {
+#pragma unroll 1
+                    for (; row + 32 * most <= rows; row += 32 * most) {
+                        store_rows<In, MAP, VECTORS, most>(at, apart, to, step);
+                        at += 32 * most * apart;
+                        to += most * step;
+                    }
+                }
+#pragma unroll 1
+                for (row += thread; row < rows; row += 32) {
+                    store_rows<In, MAP, VECTORS, 1>(at, apart, to, step);
+                    at += 32 * apart;
+                    to += step;
+                }
+            });
+        });
+        return done;
+    }
+
+    /* Rows of one, two or four whole vectors that a thread has to itself, where nothing is done with sums but to store them. */
+    __device__ __forceinline__ bool store_vectors(SharedAt tile, int pitch, int thread, int64_t first_output,
+                                                  int rows) const
+    {
+        if constexpr (stores && K::size >= 2 && K::size <= 8) {
+            int bytes = p.shape.row_bytes;
+            if (p.shape.direct && mates == 1 && (((uintptr_t)tile | (unsigned)pitch) & 15) == 0) {
+                if (bytes == 16)
+                    return store_tile<1>(tile, pitch, thread, first_output, rows);
+                if constexpr (J * K::size >= 32) {
+                    if (bytes == 32)
+                        return store_tile<2>(tile, pitch, thread, first_output, rows);
+                }
+                if constexpr (J * K::size >= 64) {
+                    if (bytes == 64)
+                        return store_tile<4>(tile, pitch, thread, first_output, rows);
+                }
+            }
+        }
+        return false;
+    }
+
+    /* The node of a row of one line: LANES a thread, of which no thread lacks one of the lower half. FULL: none at all. */
+    template <bool FULL, int MATES, int LANES, class In, int MAP>
+    __device__ __forceinline__ Node fold_line(SharedAt at) const
+    {
+        constexpr int H = LANES > 1 ? LANES / 2 : 1, step = K::size * MATES;
+        int n = (int)p.recipe.count;
+        uint32_t word[LANES][load_bytes / 4];
+        Node node[H];
+        bool parts = is_complex(p.recipe.in);
+#pragma unroll
+        for (int j = 0; j < H; j++)
+            load_shared_element<load_bytes>(word[j], at + j * step, parts);
+#pragma unroll
+        for (int j = H; j < LANES; j++) {
+            if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
+                break;
+            if (FULL || j < there)
+                load_shared_element<load_bytes>(word[j], at + j * step, parts);
+        }
+#pragma unroll
+        for (int j = 0; j < H; j++)
+            node[j] = node_of<In, MAP>(word[j], 0);
+#pragma unroll
+        for (int j = H; j < LANES; j++) {
+            if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
+                break;
+            if (FULL || j < there)
+                node[j - H] = join_full<A>(node[j - H], node_of<In, MAP>(word[j], 0), 0, 0);
+        }
+        halve_all<H / 2>(node);
+#pragma unroll
+        for (int bit = MATES / 2; bit >= 1; bit /= 2)
+            node[0] = join_full<A>(node[0], shuffle_xor<A>(node[0], bit), 0, 0);
+        return node[0];
+    }
+
+    /* Those of a row a turn, `apart` from each other, the last of them at `last`; a thread keeps that of its own turn. */
+    template <bool FULL, int MATES, int LANES, class In, int MAP>
+    __device__ __forceinline__ Node fold_turns(SharedAt at, SharedAt last, int apart, int turns) const
+    {
+        if constexpr (MATES == 1)
+            return fold_line<FULL, 1, LANES, In, MAP>(at < last ? at : last);
+        Node own = {};
+#pragma unroll 1
+        for (int turn = 0; turn < turns; turn++) {
+            Node folded = fold_line<FULL, MATES, LANES, In, MAP>((at < last ? at : last) + c * K::size);
+            if (turn == c)
+                own = folded;
+            at += apart;
+        }
+        return own;
+    }
+
+    template <int MATES, int LANES, class In, int MAP>
+    __device__ __forceinline__ Node fold_with(SharedAt at, SharedAt last, int apart, int turns) const
+    {
+        constexpr bool more_mates = LANES == J, more = LANES * MATES * K::size < 512; /* bytes of a line */
+        int n = (int)p.recipe.count;
+        if constexpr (more) {
+            if (n > LANES * MATES)
+                return fold_with < more_mates ? 2 * MATES : MATES, more_mates ? J : 2 * LANES, In,
+                       MAP > (at, last, apart, turns);
+        }
+        return n == LANES * MATES ? fold_turns<true, MATES, LANES, In, MAP>(at, last, apart, turns)
+                                  : fold_turns<false, MATES, LANES, In, MAP>(at, last, apart, turns);
+    }
+
+    /* The same, for as many mates and lanes as there are, where rows have one line and the map is one that kernels know. */
+    __device__ __forceinline__ bool fold_lines(SharedAt at, SharedAt last, int apart, int turns, Node &own) const
+    {
+        bool done = false;
+        if constexpr (knows_lines) {
+            if (p.shape.lines == 1)
+                with_input<K>(p.recipe.in, [&](auto in) {
+                    typedef decltype(in) In;
+                    done = with_map<A>(p.recipe, [&](auto map) {
+                        own = fold_with<1, 1, In, decltype(map)::value>(at, last, apart, turns);
+                    });
+                });
+        }
+        return done;
+    }
+
     __device__ __forceinline__ Node halve(Node *node) const
     {
         constexpr int left = any_order ? 1 : W;
@@ -332,8 +536,27 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
             pitch = s.row_bytes;
             tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
         }
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        if (fold.store_vectors(tile, pitch, thread, item.first_output, rows))
+            continue;
         bool crooked = ((uintptr_t)tile | (unsigned)pitch) & 3;
         /* All mates have a row's result, and each keeps that of its turn: results go out by the warp. */
+        if constexpr (ShortRow<K>::knows_lines) {
+            SharedAt last = tile + (rows - 1) * pitch;
+            int done = 0;
+#pragma unroll 1
+            for (; done < rows; done += 32) {
+                int turns = rows - done < 32 ? (rows - done + at_once - 1) >> log2_of(at_once) : s.mates;
+                int own = done + row + fold.c * at_once;
+                typename A::Node result = {};
+                if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, result))
+                    break;
+                if (own < rows)
+                    emit<A>(p, target_of(p, item.first_output + own, 0, 1), result);
+            }
+            if (done >= rows)
+                continue;
+        }
         typename A::Node result = {};
         int turn = 0;
 #pragma unroll 1
@@ -351,7 +574,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
                 turn = 0;
             }
         }
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
 }
 
