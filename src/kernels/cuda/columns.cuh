@@ -52,7 +52,7 @@ RDX_DEVICE int even_lines(const Problem &p, int n)
     return lines <= 2 || lines % group_vectors == 0 ? lines : 0;
 }
 
-/* What a thread reads of an item, in order: tiles, chunks, lanes, lines. */
+/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines. */
 template <class K> struct ColumnSource {
     static constexpr int E = K::elements;
 
@@ -60,37 +60,34 @@ template <class K> struct ColumnSource {
     const unsigned char *column; /* this thread's vector of columns */
     const unsigned char *at;     /* its next vector, where there is one reduced dim */
     int64_t far;                 /* from line to line then */
-    int64_t first, chunk, end;
-    int tiles, bytes, last_bytes; /* bytes: of the vector that are columns, in this tile and in the last */
-    int even, lane_class, n, i = 0, line = 0;
+    int64_t chunk, end;
+    int even, lane_class, bytes /* of the vector that are columns */, n, i = 0, line = 0;
 
-    __device__ __forceinline__ ColumnSource(const Problem &problem, const Item &item, int64_t own, int64_t first_chunk,
+    __device__ __forceinline__ ColumnSource(const Problem &problem, int64_t first_output, int columns, int64_t first,
                                             int64_t chunks, int own_class)
-        : p(problem), first(first_chunk), chunk(first_chunk), end(first_chunk + chunks), lane_class(own_class)
+        : p(problem), chunk(first), end(first + chunks), lane_class(own_class)
     {
-        tiles = (int)divide(item.outputs + p.shape.tile_columns - 1, p.shape.tile_columns);
-        int left = (int)(item.outputs - (int64_t)(tiles - 1) * p.shape.tile_columns - own) * K::size;
-        last_bytes = left <= 0 ? 0 : left < 16 ? left : 16;
-        column = p.in + (own < item.outputs ? seek_output(p, item.first_output + own).in : 0);
+        int left = columns * K::size;
+        bytes = left <= 0 ? 0 : left < 16 ? left : 16;
+        column = p.in + (bytes > 0 ? seek_output(p, first_output).in : 0);
         far = p.reduce_rank == 1 ? p.dims[p.keep_rank].in * p.recipe.lanes : 0;
-        open_tile();
+        if (bytes == 0)
+            end = chunk;
+        open_chunk();
     }
 
     __device__ __forceinline__ void issue(SharedAt slot)
     {
-        if (tiles == 0)
+        if (chunk >= end)
             return;
         if (even == 0 || p.reduce_rank != 1) {
             issue_part(slot);
         } else if (even < group_vectors) {
             issue_few(slot);
         } else {
-            if (bytes > 0) {
 #pragma unroll
-                for (int u = 0; u < group_vectors; u++)
-                    copy_async(slot + u * line_bytes, at + u * far, bytes);
-            }
-            at += group_vectors * far;
+            for (int u = 0; u < group_vectors; u++, at += far)
+                copy_async(slot + u * line_bytes, at, bytes);
             line += group_vectors;
             if (line == even)
                 next_lanes(1);
@@ -111,7 +108,7 @@ template <class K> struct ColumnSource {
         for (int u = 0; u < group_vectors; u++) {
             int l = even == 1 ? u : u / 2;
             const unsigned char *from = first + lane(l) * p.dims[p.keep_rank].in + (even == 2 && u % 2 ? far : 0);
-            if (l < 1 << p.shape.group_lanes_log2 && bytes > 0)
+            if (l < 1 << p.shape.group_lanes_log2)
                 copy_async(slot + u * line_bytes, from, bytes);
         }
         next_lanes(1 << p.shape.group_lanes_log2);
@@ -125,7 +122,7 @@ template <class K> struct ColumnSource {
             lines = elements_of_lane(n, lane(l), log2_of(p.recipe.lanes));
             int64_t element = chunk * 16 * p.recipe.lanes + lane(l) + line * p.recipe.lanes;
 #pragma unroll 1
-            for (int u = 0; u < each && line + u < lines && bytes > 0; u++, element += p.recipe.lanes)
+            for (int u = 0; u < each && line + u < lines; u++, element += p.recipe.lanes)
                 copy_async(slot + (l * each + u) * line_bytes, column + seek_reduced(p, element).in, bytes);
         }
         line += each;
@@ -137,24 +134,13 @@ template <class K> struct ColumnSource {
     {
         line = 0;
         i += lanes;
-        if (i < 1 << p.shape.lanes_log2) {
-            open_lane();
-            return;
-        }
-        i = 0;
-        if (++chunk < end) {
+        if (i == 1 << p.shape.lanes_log2) {
+            i = 0;
+            chunk++;
             open_chunk();
-        } else if (--tiles > 0) {
-            chunk = first;
-            column += p.shape.tile_columns * K::size;
-            open_tile();
+        } else {
+            open_lane();
         }
-    }
-
-    __device__ __forceinline__ void open_tile()
-    {
-        bytes = tiles == 1 ? last_bytes : 16;
-        open_chunk();
     }
 
     __device__ __forceinline__ void open_chunk()

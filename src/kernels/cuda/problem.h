@@ -76,7 +76,7 @@ typedef struct RdxCudaProblem {
     RdxRecipe recipe;
     RdxCudaShape shape;
     int keep_rank, reduce_rank, copy_rank, unused; /* unused: 0, in the place of padding */
-    RdxCudaDim dims[RDX_MAX_RANK]; /* kept, reduced, copy dims, outermost first */
+    RdxCudaDim dims[RDX_MAX_RANK];                 /* kept, reduced, copy dims, outermost first */
 } RdxCudaProblem;
 
 #endif

@@ -111,12 +111,13 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
         Item item = item_of(p, number);
         int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
         bool present = item.residue < elements_of_chunk(p, first);
-        ColumnSource<K> source(p, item, seat.across * E, first, chunks, seat.class_of(s, item.residue));
-        ring.start(source);
 #pragma unroll 1
         for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
             typename A::Node node[E] = {};
             int64_t column = tile + seat.across * E, left = item.outputs - column;
+            ColumnSource<K> source(p, item.first_output + column, left < E ? (int)left : E, first, chunks,
+                                   seat.class_of(s, item.residue));
+            ring.start(source);
             auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
