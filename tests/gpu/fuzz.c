@@ -95,6 +95,27 @@ START_TEST(short_rows)
 }
 END_TEST
 
+/* Rows that fill groups of the ring, and those that do not: lanes of one line, of two, of four and more, over few columns and many. */
+START_TEST(rows_that_fill_groups)
+{
+    static const char *const ops[] = {"sum:f32", "sum:bf16", "argmax:f32",  "var:f32",    "logsumexp:f32",
+                                      "sum:i8",  "max:i16",  "bit_xor:i64", "sumsq:bf16", "norm:f32"};
+    static const int rows[] = {4, 8, 12, 16, 32, 64, 100, 128, 256, 384, 512, 1024, 2048};
+    static const int columns[] = {8, 16, 48, 132, 1000};
+    char text[128];
+    memset(&counts, 0, sizeof counts);
+    for (size_t op = 0; op < sizeof ops / sizeof ops[0]; op++)
+        for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++)
+            for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+                if (gpu_reduced() && rows[n] * columns[c] > 20000)
+                    continue;
+                snprintf(text, sizeof text, "%s:%dx%d/0:seed=5", ops[op], rows[n], columns[c]);
+                try_case(text);
+            }
+    ck_assert_int_gt(counts.runs, 0);
+}
+END_TEST
+
 /* Nothing but the head is expected of a workspace: the same plan with other contents behind the head gives the same bits, and the
    head is zero again each time. The engine's canaries lie on both sides. */
 START_TEST(workspaces_hold_anything)
@@ -139,6 +160,7 @@ void gpu_fuzz_add(TCase *tests)
 {
     GPU_TEST(tests, alignments, GPU_ONE);
     GPU_TEST(tests, short_rows, GPU_ONE);
+    GPU_TEST(tests, rows_that_fill_groups, GPU_ONE);
     GPU_TEST(tests, workspaces_hold_anything, GPU_ONE);
     GPU_TEST(tests, random_cases, GPU_ONE);
 }

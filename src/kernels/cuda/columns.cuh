@@ -43,13 +43,16 @@ RDX_DEVICE int lane_of(const RdxCudaShape &s, int lane_class, int i)
     return lane_class + s.classes * reverse_bits(i, s.lanes_log2);
 }
 
-/* Lines of every lane of a chunk of n elements, where they have equally many and those fit groups; else 0. */
+/* Lines of every lane of a chunk of n elements, where they have equally many and fill groups: several groups each, or several lanes a
+   group; else 0. */
 RDX_DEVICE int even_lines(const Problem &p, int n)
 {
-    if (n == p.shape.classes << p.shape.lanes_log2)
-        return 1;
+    const RdxCudaShape &s = p.shape;
     int lines = n & (p.recipe.lanes - 1) ? 0 : n >> log2_of(p.recipe.lanes);
-    return lines <= 2 || lines % group_vectors == 0 ? lines : 0;
+    if (n == s.classes << s.lanes_log2)
+        lines = 1;
+    bool fills = lines < group_vectors ? lines == group_vectors >> s.group_lanes_log2 : lines % group_vectors == 0;
+    return fills ? lines : 0;
 }
 
 /* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines. */

@@ -2,6 +2,8 @@
    the workspace was sized by them; elsewhere a kernel groups outputs as suits it. */
 #include "shape.h"
 
+#include <string.h>
+
 enum {
     WARPS = RDX_CUDA_THREADS / 32,
     WIDE = 32,
@@ -28,14 +30,15 @@ static bool is_row(const RdxSpace *space)
     return reduce && (!keep || reduce->in <= keep->in);
 }
 
-/* Parts as planned; groups still to come. */
+/* Parts as planned; groups still to come. Padding travels to the device too, and is not to be whatever lay on the stack. */
 static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
 {
-    *shape = (RdxCudaShape){.split = rdx_max(config->split, 1),
-                            .part_chunks = rdx_max(config->part_chunks, 1),
-                            .residues = config->residues > 1 ? config->residues : 1,
-                            .slices = rdx_max(config->slices, 1),
-                            .finishing = config->finishing};
+    memset(shape, 0, sizeof *shape);
+    shape->split = rdx_max(config->split, 1);
+    shape->part_chunks = rdx_max(config->part_chunks, 1);
+    shape->residues = config->residues > 1 ? config->residues : 1;
+    shape->slices = rdx_max(config->slices, 1);
+    shape->finishing = config->finishing;
 }
 
 static int ring_bytes(const RdxRecipe *recipe, int groups)

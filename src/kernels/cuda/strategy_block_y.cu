@@ -36,7 +36,7 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
         int lane = lane_of(s, own, i), lines = elements_of_lane(n, lane, line_log2);
         auto index = [&](int, int line) { return index_of(lane, line); };
         auto count = [&](int) { return lines; };
-        if ((even == 1 || even == 2) && lanes == group_vectors / even) {
+        if (even > 0 && even < group_vectors) {
             auto index_few = [&](int, int l, int line) { return index_of(lane_of(s, own, i + l), line); };
             if (even == 1 ? fold.template run_few<1>(ring, source, index_few, node)
                           : fold.template run_few<2>(ring, source, index_few, node)) {
