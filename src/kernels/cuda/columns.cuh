@@ -10,7 +10,7 @@
 #define RDX_KERNELS_CUDA_COLUMNS_CUH
 
 #include "block.cuh"
-#include "ring.cuh"
+#include "lanes.cuh"
 
 namespace rdx
 {

@@ -329,8 +329,9 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.in = launch->in + space->in_offset;
     problem.out = launch->out + space->out_offset;
     problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
-    problem.counters = (unsigned *)launch->workspace;
-    problem.partials = launch->workspace ? (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD) : NULL;
+    bool has_parts = code->shape.finishing != RDX_FINISHING_NONE; /* else the workspace may be any pointer */
+    problem.counters = has_parts ? (unsigned *)launch->workspace : NULL;
+    problem.partials = has_parts ? (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD) : NULL;
     problem.alpha = launch->alpha;
     problem.beta = launch->beta;
     problem.outputs = space->keep_count;

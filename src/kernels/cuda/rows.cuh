@@ -11,7 +11,7 @@
 #define RDX_KERNELS_CUDA_ROWS_CUH
 
 #include "block.cuh"
-#include "ring.cuh"
+#include "lanes.cuh"
 
 namespace rdx
 {
