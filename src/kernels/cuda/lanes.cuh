@@ -103,7 +103,7 @@ template <class K, bool ROWS> struct Lanes {
         } else {
             typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
             return is_frequent([&](auto in, auto map) {
-                constexpr int LANES = G / LINES, COUNT = LINES;
+                constexpr int LANES = G / LINES;
                 Vector<16> got[G];
                 Node lane[LANES][E];
                 ring.next_group(source, false, got);
@@ -112,7 +112,7 @@ template <class K, bool ROWS> struct Lanes {
                     typename S::State state[E];
                     fold<S, decltype(in), decltype(map)::value, LINES>(state, got + l * LINES, 0);
                     end<S>(
-                        state, [](int) { return COUNT; }, [&](int e, int line) { return index(e, l, line); }, lane[l]);
+                        state, [](int) { return LINES; }, [&](int e, int line) { return index(e, l, line); }, lane[l]);
                 }
 #pragma unroll
                 for (int step = 1; step < LANES; step *= 2)
