@@ -183,6 +183,11 @@ template <class K, bool ROWS> struct Lanes {
         bool begun = false;
         clear_lanes<A>(state, STATES);
         clear_bytes(state);
+        if constexpr (S::remembers) { /* an index is made of each lane's line, there or not */
+#pragma unroll
+            for (int e = 0; e < STATES; e++)
+                state[e] = {};
+        }
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
             SharedAt at = ring.next_group(source, is_crooked(), got);
