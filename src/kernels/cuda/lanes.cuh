@@ -370,7 +370,7 @@ template <class K, bool ROWS> struct Lanes {
 #pragma unroll
         for (int u = 0; u < G; u++) {
             if (v + u >= lines)
-                break;
+                continue;
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 T x, y;
