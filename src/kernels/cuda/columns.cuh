@@ -111,8 +111,7 @@ template <class K> struct ColumnSource {
         for (int u = 0; u < group_vectors; u++) {
             int l = even == 1 ? u : u / 2;
             const unsigned char *from = first + lane(l) * p.dims[p.keep_rank].in + (even == 2 && u % 2 ? far : 0);
-            if (l < 1 << p.shape.group_lanes_log2)
-                copy_async(slot + u * line_bytes, from, bytes);
+            copy_async(slot + u * line_bytes, from, bytes);
         }
         next_lanes(1 << p.shape.group_lanes_log2);
     }

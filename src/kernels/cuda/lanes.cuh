@@ -402,12 +402,8 @@ template <class K, bool ROWS> struct Lanes {
     static __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word)
     {
 #pragma unroll
-        for (int w = 0; w < 4; w++) {
-            bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
-            uint32_t bytes = truth ? __vcmpne4(word[w], 0) & 0x01010101u : word[w];
-            state[0].s = In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)bytes, 0x01010101, (int)state[0].s)
-                                                           : (int)__dp4a(bytes, 0x01010101u, (unsigned)state[0].s);
-        }
+        for (int w = 0; w < 4; w++)
+            state[0].s = add_bytes<In, MAP>(word[w], (int)state[0].s);
     }
 
     /* Any group. */
@@ -423,5 +419,6 @@ template <class K, bool ROWS> struct Lanes {
         });
     }
 };
+
 } // namespace rdx
 #endif

@@ -93,5 +93,6 @@ template <int DEPTH> struct Ring {
         return slots + (group + ahead < DEPTH ? group + ahead : group + ahead - DEPTH) * group_bytes;
     }
 };
+
 } // namespace rdx
 #endif

@@ -16,12 +16,7 @@ template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
 /* The sum of the first `count` bytes of a word. */
 template <class In, int MAP> RDX_DEVICE int sum_of_bytes(uint32_t word, int count)
 {
-    constexpr bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
-    if (count < 4)
-        word &= (1u << 8 * count) - 1;
-    if constexpr (truth)
-        word = __vcmpne4(word, 0) & 0x01010101u;
-    return In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)word, 0x01010101, 0) : (int)__dp4a(word, 0x01010101u, 0u);
+    return add_bytes<In, MAP>(count < 4 ? word & ((1u << 8 * count) - 1) : word, 0);
 }
 
 template <class K> struct ShortRow {
@@ -31,14 +26,10 @@ template <class K> struct ShortRow {
     static constexpr int J = K::elements;                   /* lanes of a thread */
     static constexpr int W = K::size < 4 ? 4 / K::size : 1; /* of a word */
     static constexpr int load_bytes = K::size * W;
-    static constexpr bool any_order = A::work != RDX_WORK_F32 && A::work != RDX_WORK_F64;
+    static constexpr bool any_order = is_exact<A>();
     static constexpr int states = any_order ? 1 : J;
     static constexpr bool plain = !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed;
     static constexpr bool knows_lines = W == 1 && plain; /* fold_lines */
-    /* emit has but to store. */
-    static constexpr bool stores =
-        !any_order && A::unit == 1 &&
-        (A::algebra == RDX_ALGEBRA_SUM || A::algebra == RDX_ALGEBRA_PROD || A::algebra == RDX_ALGEBRA_SUMSQ);
 
     const Problem &p;
     int mates, c;    /* c: this thread's place among them */
@@ -273,7 +264,7 @@ template <class K> struct ShortRow {
             for (int i = 0; i < N; i++)
                 node[i] = node_of<In, MAP>(word, i * K::size);
             halve_all<N / 2>(node);
-            *(T *)to = node[0].s != node[0].s ? nan_of(node[0].s) : node[0].s;
+            *(T *)to = direct_value<A>(node[0]);
             to += step;
         }
     }
@@ -316,7 +307,7 @@ template <class K> struct ShortRow {
     __device__ __forceinline__ bool store_vectors(SharedAt tile, int pitch, int thread, int64_t first_output,
                                                   int rows) const
     {
-        if constexpr (stores && K::size >= 2 && K::size <= 8) {
+        if constexpr (may_be_direct<A>() && K::size >= 2 && K::size <= 8) {
             int bytes = p.shape.row_bytes;
             if (p.shape.direct && mates == 1 && (((uintptr_t)tile | (unsigned)pitch) & 15) == 0) {
                 if (bytes == 16)

@@ -57,7 +57,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     constexpr int depth = rows_depth<A>();
-    uint32_t *meeting = shared + RDX_CUDA_THREADS * 4 * group_vectors * depth;
+    uint32_t *meeting = shared + s.ring_bytes / 4;
     int thread = kept(thread_of_warp());
     bool leads = (warp_of_block() & (s.team - 1)) == 0;
     /* Every thread of the warp has the node; more than one is of use where there are copies to write. */

@@ -14,8 +14,8 @@ struct At {
     int64_t index;
 };
 
-/* lift and push, or for indexed algebras the join of elements as nodes. */
-template <class A, bool INDEXED = A::indexed, bool TWO_PASSES = A::two_passes> struct Step {
+/* lift and push. */
+template <class A> struct Push {
     typedef typename A::Lane State;
     typedef typename A::T T;
     static constexpr bool indexed = false, remembers = false;
@@ -27,6 +27,11 @@ template <class A, bool INDEXED = A::indexed, bool TWO_PASSES = A::two_passes> s
     {
         return A::push(state, x, y, line);
     }
+};
+
+/* Pushes, or for indexed algebras the join of elements as nodes. */
+template <class A, bool INDEXED = A::indexed, bool TWO_PASSES = A::two_passes> struct Step : Push<A> {
+    typedef typename A::Lane State;
     static __device__ __forceinline__ typename A::Node end(const State &state, int count)
     {
         return A::seal(state, (double)count);
@@ -53,18 +58,8 @@ template <class A> struct Step<A, true, false> {
 
 /* Indexed algebras where lines come in ascending order of logical index: the first of equals stays, and which line it was says
    which index, once the lane is done. */
-template <class A> struct Winner {
-    typedef typename A::Lane State;
-    typedef typename A::T T;
-    static constexpr bool indexed = false, remembers = true;
-    static __device__ __forceinline__ State begin(T x, T y, int64_t)
-    {
-        return A::lift(x, y);
-    }
-    static __device__ __forceinline__ State next(const State &state, T x, T y, int line, int64_t)
-    {
-        return A::push(state, x, y, line);
-    }
+template <class A> struct Winner : Push<A> {
+    static constexpr bool remembers = true;
 };
 
 /* logsumexp folds otherwise. */

@@ -300,6 +300,16 @@ template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
     return true;
 }
 
+/* sum and the four 8-bit integers or truth values of a word. */
+template <class In, int MAP> RDX_DEVICE int add_bytes(uint32_t word, int sum)
+{
+    constexpr bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
+    if constexpr (truth)
+        word = __vcmpne4(word, 0) & 0x01010101u;
+    return In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)word, 0x01010101, sum)
+                                             : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
+}
+
 /* |x| and |x|^p, which only sums meet (norms). */
 template <class A> RDX_DEVICE constexpr bool has_special_maps()
 {
