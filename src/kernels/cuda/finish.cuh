@@ -83,29 +83,25 @@ RDX_DEVICE void store_integer(unsigned char *to, int type, int64_t x)
     }
 }
 
-/* Copies of one output that are this block's: all of them, or a slice. */
+/* Where an output goes: its first copy, and which of the copies are this block's, all of them or a slice. */
 struct Target {
-    int64_t output, first, count;
+    unsigned char *out, *out2;
+    int64_t first, count;
     bool second;
 };
 
-RDX_DEVICE unsigned char *place_of_copy(const Problem &p, const Target &target, const Place &kept, int64_t copy)
+RDX_DEVICE unsigned char *place_of_copy(const Problem &p, const Target &target, int64_t copy)
 {
     Place place = seek_copy(p, copy);
-    return target.second ? p.out2 + kept.out2 + place.out2 : p.out + kept.out + place.out;
+    return target.second ? target.out2 + place.out2 : target.out + place.out;
 }
 
 template <class T> RDX_DEVICE void put_real(const Problem &p, const Target &target, T re, T im)
 {
     int type = target.second ? p.recipe.out2 : p.recipe.out, parts = is_complex(type) ? 2 : 1;
     int part_size = type == RDX_TYPE_C128 ? 8 : 4;
-    Place kept = seek_output(p, target.output);
-    if (parts == 1 && p.copies == 1 && p.alpha == 1 && p.beta == 0) {
-        store_real(target.second ? p.out2 + kept.out2 : p.out + kept.out, type, re);
-        return;
-    }
     for (int64_t c = target.first; c < target.first + target.count; c++) {
-        unsigned char *to = place_of_copy(p, target, kept, c);
+        unsigned char *to = place_of_copy(p, target, c);
         for (int part = 0; part < parts; part++, to += part_size) {
             T x = part ? im : re;
             if (!target.second) {
@@ -131,9 +127,8 @@ static __device__ __noinline__ void put_f64(const Problem &p, Target target, dou
 static __device__ __noinline__ void put_i64(const Problem &p, Target target, int64_t x)
 {
     int type = target.second ? p.recipe.out2 : p.recipe.out;
-    Place kept = seek_output(p, target.output);
     for (int64_t c = target.first; c < target.first + target.count; c++)
-        store_integer(place_of_copy(p, target, kept, c), type, x);
+        store_integer(place_of_copy(p, target, c), type, x);
 }
 
 /* Stores alone, for outputs that need nothing else (shape.plain): short rows and columns have one for every few elements. */
@@ -150,11 +145,9 @@ static __device__ __noinline__ void store_i64(unsigned char *to, int type, int64
     store_integer(to, type, x);
 }
 
-RDX_DEVICE unsigned char *plain_place(const Problem &p, const Target &target)
+RDX_DEVICE unsigned char *plain_place(const Target &target)
 {
-    const RdxCudaDim &dim = p.dims[0];
-    return target.second ? p.out2 + (p.keep_rank ? target.output * dim.out2 : 0)
-                         : p.out + (p.keep_rank ? target.output * dim.out : 0);
+    return target.second ? target.out2 : target.out;
 }
 
 RDX_DEVICE int type_of(const Problem &p, const Target &target)
@@ -165,21 +158,21 @@ RDX_DEVICE int type_of(const Problem &p, const Target &target)
 RDX_DEVICE void put(const Problem &p, const Target &target, float re, float im = 0)
 {
     if (p.shape.plain && !is_complex(type_of(p, target)))
-        store_f32(plain_place(p, target), type_of(p, target), re);
+        store_f32(plain_place(target), type_of(p, target), re);
     else
         put_f32(p, target, re, im);
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, double re, double im = 0)
 {
     if (p.shape.plain && !is_complex(type_of(p, target)))
-        store_f64(plain_place(p, target), type_of(p, target), re);
+        store_f64(plain_place(target), type_of(p, target), re);
     else
         put_f64(p, target, re, im);
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, int64_t x)
 {
     if (p.shape.plain)
-        store_i64(plain_place(p, target), type_of(p, target), x);
+        store_i64(plain_place(target), type_of(p, target), x);
     else
         put_i64(p, target, x);
 }
@@ -339,8 +332,7 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
     if constexpr (may_be_direct<A>()) {
         if (p.shape.direct) {
-            unsigned char *to = p.out + (p.keep_rank ? target.output * p.dims[0].out : 0);
-            *(typename A::T *)to = direct_value<A>(node);
+            *(typename A::T *)target.out = direct_value<A>(node);
             return;
         }
     }

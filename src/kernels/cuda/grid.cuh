@@ -6,6 +6,7 @@
 #define RDX_KERNELS_CUDA_GRID_CUH
 
 #include "finish.cuh"
+#include "warp.cuh"
 
 namespace rdx
 {
@@ -51,11 +52,14 @@ RDX_DEVICE int64_t end_of_part(const RdxCudaShape &s, const Item &item)
 
 RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int64_t slices)
 {
-    if (slices == 1)
-        return {output, 0, p.copies, false};
-    int64_t each = divide(p.copies, slices), more = p.copies - each * slices;
-    int64_t first = slice * each + (slice < more ? slice : more);
-    return {output, first, each + (slice < more), false};
+    Place place = seek_output(p, output);
+    Target target = {p.out + place.out, p.out2 + place.out2, 0, p.copies, false};
+    if (slices > 1) {
+        int64_t each = divide(p.copies, slices), more = p.copies - each * slices;
+        target.first = slice * each + (slice < more ? slice : more);
+        target.count = each + (slice < more);
+    }
+    return target;
 }
 
 RDX_DEVICE bool has_parts(const RdxCudaShape &s)
@@ -98,7 +102,8 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
                 node);
 }
 
-/* The same for the `valid` neighbouring outputs of a thread; stored at once where they are packed and that is all there is to do. */
+/* The same for the `valid` neighbouring outputs of a thread, along the innermost kept dim; stored at once where they are packed and
+   that is all there is to do. */
 template <class K>
 RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, const typename K::A::Node *node,
                                int valid)
@@ -106,73 +111,135 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
     typedef typename K::A A;
     typedef typename A::T T;
     constexpr int E = K::elements;
+    const RdxCudaDim &step = p.dims[p.keep_rank > 0 ? p.keep_rank - 1 : 0];
+    if (has_parts(p.shape)) {
+        uint32_t *to = partial_at(p, A::words, item.group, leaf_of(p.shape, item), column);
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            if (e < valid)
+                put_node<A>(to + e, p.shape.group_outputs, node[e]);
+        return;
+    }
+    Target target = target_of(p, item.first_output + column, item.slice, p.shape.slices);
     if constexpr (may_be_direct<A>() && E * sizeof(T) == 16) {
         struct alignas(16) Packed {
             T x[E];
         } packed;
-        Packed *to = (Packed *)(p.out + (item.first_output + column) * sizeof(T));
-        if (p.shape.direct && !has_parts(p.shape) && p.keep_rank == 1 && p.dims[0].out == sizeof(T) && valid == E &&
-            (uintptr_t)to % 16 == 0) {
+        if (p.shape.direct && valid == E && step.out == sizeof(T) && (uintptr_t)target.out % 16 == 0) {
 #pragma unroll
             for (int e = 0; e < E; e++)
                 packed.x[e] = direct_value<A>(node[e]);
-            *to = packed;
+            *(Packed *)target.out = packed;
             return;
         }
     }
 #pragma unroll
-    for (int e = 0; e < E; e++)
+    for (int e = 0; e < E; e++) {
         if (e < valid)
-            deliver<A>(p, item, column + e, node[e]);
+            emit<A>(p, target, node[e]);
+        target.out += step.out;
+        target.out2 += step.out2;
+    }
 }
 
-/* The parts of a group joined and emitted by the whole block. Threads are (columns, runs of leaves): each takes an aligned
-   run of leaves one after the other, with a stack in shared memory, then the block joins the runs pair by pair. */
+/* Whether a leaf has elements: parts are all there, but the last one may be a chunk of fewer elements than residues. Of a node of
+   several leaves the first one has the most. */
+RDX_DEVICE bool is_there(const Problem &p, int64_t leaf)
+{
+    const RdxCudaShape &s = p.shape;
+    return leaf < s.split * s.residues && (s.residues == 1 || elements_of_leaves(p, leaf, 0) > 0);
+}
+
+/* The nodes of 2^level leaves from `leaf` on and of as many behind them. */
 template <class A>
-static __device__ __noinline__ void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices,
-                                               uint32_t *shared)
+RDX_DEVICE typename A::Node join_leaves(const Problem &p, const typename A::Node &left, const typename A::Node &right,
+                                        int64_t leaf, int level)
+{
+    int64_t middle = leaf + ((int64_t)1 << level);
+    if (!is_there(p, middle))
+        return left;
+    if constexpr (A::counted)
+        return join_full<A>(left, right, elements_of_leaves(p, leaf, level), elements_of_leaves(p, middle, level));
+    else
+        return join_full<A>(left, right, 0, 0);
+}
+
+/* The 2^log2 leaves from `first` on of a column, in this thread: BATCH at a time, asked for together, and what they come to on a stack
+   in shared memory. */
+template <class A, int BATCH>
+RDX_DEVICE typename A::Node join_run(const Problem &p, int64_t group, int64_t column, int64_t first, int log2,
+                                     uint32_t *stack)
+{
+    typedef typename A::Node Node;
+    constexpr int batch_log2 = log2_constant(BATCH);
+    const RdxCudaShape &s = p.shape;
+    int64_t leaves = s.split * s.residues, level_words = (int64_t)A::words * blockDim.x;
+    int count = 1 << log2;
+    Node node[BATCH] = {};
+#pragma unroll 1
+    for (int i = 0; i < count; i += BATCH) {
+        const uint32_t *from = partial_at(p, A::words, group, first + i, column);
+#pragma unroll
+        for (int b = 0; b < BATCH; b++)
+            if (b < count && first + i + b < leaves)
+                node[b] = get_node<A>(from + b * A::words * s.group_outputs, s.group_outputs);
+#pragma unroll
+        for (int step = 1, level = 0; step < BATCH; step *= 2, level++)
+#pragma unroll
+            for (int b = 0; b < BATCH; b += 2 * step)
+                if (step < count)
+                    node[b] = join_leaves<A>(p, node[b], node[b + step], first + i + b, level);
+        int done = i >> batch_log2, level = 0;
+#pragma unroll 1
+        for (; done >> level & 1; level++)
+            node[0] = join_leaves<A>(p, get_node<A>(stack + level * level_words, blockDim.x), node[0],
+                                     first + (int64_t)(done & -(2 << level)) * BATCH, batch_log2 + level);
+        if (i + BATCH < count)
+            put_node<A>(stack + level * level_words, blockDim.x, node[0]);
+    }
+    return node[0];
+}
+
+/* The parts of a group joined and emitted by the whole block. Threads are (runs of leaves, columns): what a thread makes of its run
+   meets others of its warp by shuffles, and warps meet in shared memory. */
+template <class A>
+RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices, uint32_t *shared)
 {
     typedef typename A::Node Node;
     const RdxCudaShape &s = p.shape;
     Item item = group_of(s, group);
-    int threads = (int)blockDim.x, t = (int)threadIdx.x, columns = 1, leaves_log2 = 0;
-    while (columns < s.group_outputs && columns < threads)
-        columns *= 2;
-    while ((int64_t)1 << leaves_log2 < s.split * s.residues)
-        leaves_log2++;
-    int runs = threads / columns, run = t / columns, runs_log2 = log2_of(runs);
-    int each_log2 = leaves_log2 > runs_log2 ? leaves_log2 - runs_log2 : 0;
-    int64_t first = (int64_t)run << each_log2;
-    uint32_t *stack = shared + t, *top = stack + (int64_t)each_log2 * A::words * threads;
+    int threads = (int)blockDim.x, t = (int)threadIdx.x, threads_log2 = log2_of(threads);
+    int columns_log2 = log2_up(s.group_outputs < threads ? s.group_outputs : threads), columns = 1 << columns_log2;
+    int runs_log2 = threads_log2 - columns_log2, leaves_log2 = log2_up(s.split * s.residues);
+    int log2 = leaves_log2 > runs_log2 ? leaves_log2 - runs_log2 : 0; /* of the leaves of a run */
+    int run = t >> columns_log2, shuffled = threads < 32 ? 0 : 32;
+    int64_t first = (int64_t)run << log2;
+#pragma unroll 1
     for (int64_t block = 0; block < item.outputs; block += columns) {
         int64_t column = block + (t & (columns - 1));
         bool works = column < item.outputs;
-        for (int64_t i = 0; works && i < (int64_t)1 << each_log2; i++) {
-            Node node = {};
-            if (first + i < s.split * s.residues)
-                node = get_node<A>(partial_at(p, A::words, group, first + i, column), s.group_outputs);
-            int level = 0;
-            for (; i >> level & 1; level++) {
-                int64_t right = first + i + 1 - ((int64_t)1 << level), left = right - ((int64_t)1 << level);
-                node = join_nodes<A>(get_node<A>(stack + (int64_t)level * A::words * threads, threads), node,
-                                     elements_of_leaves(p, left, level), elements_of_leaves(p, right, level));
-            }
-            put_node<A>(stack + (int64_t)level * A::words * threads, threads, node);
+        Node node = {};
+        if (works)
+            node = join_run<A, (A::words > 4 ? 2 : 8 / A::words)>(p, group, column, first, log2, shared + t);
+        int step = columns, level = log2; /* step: of threads */
+#pragma unroll 1
+        for (; step < shuffled; step *= 2, level++) {
+            Node other = shuffle_xor<A>(node, step);
+            bool upper = t & step;
+            int64_t left = (int64_t)((t & -2 * step) >> columns_log2) << log2;
+            node = join_leaves<A>(p, upper ? other : node, upper ? node : other, left, level);
         }
-        for (int step = 1, level = each_log2; step < runs; step *= 2, level++) {
+#pragma unroll 1
+        for (; step < threads; step *= 2, level++) {
+            put_node<A>(shared + t, threads, node);
             __syncthreads();
-            if (works && run % (2 * step) == 0) {
-                int64_t right = first + ((int64_t)1 << level);
-                Node node = join_nodes<A>(get_node<A>(top, threads), get_node<A>(top + step * columns, threads),
-                                          elements_of_leaves(p, first, level), elements_of_leaves(p, right, level));
-                put_node<A>(top, threads, node);
-            }
+            if ((t & (2 * step - 1)) < columns)
+                node = join_leaves<A>(p, node, get_node<A>(shared + t + step, threads), first, level);
+            __syncthreads();
         }
-        if (works && run == 0) {
-            Node node = p.recipe.count > 0 ? get_node<A>(top, threads) : node_of_nothing<A>();
-            emit<A>(p, target_of(p, item.first_output + column, slice, slices), node);
-        }
-        __syncthreads();
+        if (works && run == 0)
+            emit<A>(p, target_of(p, item.first_output + column, slice, slices),
+                    p.recipe.count > 0 ? node : node_of_nothing<A>());
     }
 }
 
@@ -185,15 +252,14 @@ template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, 
         return;
     __syncthreads();
     if (threadIdx.x == 0) {
-        fence_grid(); /* for all of them: what the barrier showed this thread, the fence shows the grid */
+        fence_grid(); /* for all of them: what the barrier showed this thread, the fence shows the grid, and the other way round */
         unsigned parts = (unsigned)(p.shape.split * p.shape.residues);
         is_last = atomicInc(&p.counters[item.group], parts - 1) == parts - 1;
+        fence_grid();
     }
     __syncthreads();
-    if (is_last) {
-        fence_grid();
+    if (is_last)
         join_parts<A>(p, item.group, 0, 1, shared);
-    }
 }
 
 } // namespace rdx

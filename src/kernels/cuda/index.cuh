@@ -24,37 +24,43 @@ RDX_DEVICE int64_t divide(int64_t a, int64_t b)
     return a / b;
 }
 
-static __device__ __noinline__ Place seek_far(const RdxCudaDim *dims, int rank, int64_t position)
+RDX_DEVICE void walk(Place &place, const RdxCudaDim &dim, int64_t steps)
 {
-    Place place = {0, 0, 0};
-    for (int d = rank - 1; d >= 0; d--) {
-        int64_t rest = d > 0 ? divide(position, dims[d].extent) : 0, at = position - rest * dims[d].extent;
-        place.in += at * dims[d].in;
-        place.out += at * dims[d].out;
-        place.out2 += at * dims[d].out2;
-        position = rest;
-    }
-    return place;
+    place.in += steps * dim.in;
+    place.out += steps * dim.out;
+    place.out2 += steps * dim.out2;
 }
 
-RDX_DEVICE Place seek(const RdxCudaDim *dims, int rank, int64_t position)
+/* In dims `first` to `first + rank - 1`. Inlined where it is hot: behind a call the problem is no longer constant memory, and each member
+   takes some 500 cycles to read. */
+RDX_DEVICE Place seek(const Problem &p, int first, int rank, int64_t position)
 {
-    if (rank > 1)
-        return seek_far(dims, rank, position);
-    if (rank == 0)
-        return {0, 0, 0};
-    return {position * dims[0].in, position * dims[0].out, position * dims[0].out2};
+    Place place = {0, 0, 0};
+#pragma unroll 1
+    for (int d = first + rank - 1; d > first; d--) {
+        int64_t rest = divide(position, p.dims[d].extent);
+        walk(place, p.dims[d], position - rest * p.dims[d].extent);
+        position = rest;
+    }
+    if (rank > 0)
+        walk(place, p.dims[first], position);
+    return place;
 }
 
 RDX_DEVICE Place seek_output(const Problem &p, int64_t output)
 {
-    return seek(p.dims, p.keep_rank, output);
+    return seek(p, 0, p.keep_rank, output);
+}
+
+static __device__ __noinline__ Place seek_far(const Problem &p, int64_t element)
+{
+    return seek(p, p.keep_rank, p.reduce_rank, element);
 }
 
 /* .in: bytes; .out: logical index. */
 RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
 {
-    return seek(p.dims + p.keep_rank, p.reduce_rank, element);
+    return p.reduce_rank > 1 ? seek_far(p, element) : seek(p, p.keep_rank, p.reduce_rank, element);
 }
 
 /* The same by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
@@ -74,7 +80,7 @@ RDX_DEVICE Place seek_reduced(const Problem &p, int64_t element)
 
 RDX_DEVICE Place seek_copy(const Problem &p, int64_t copy)
 {
-    return seek(p.dims + p.keep_rank + p.reduce_rank, p.copy_rank, copy);
+    return seek(p, p.keep_rank + p.reduce_rank, p.copy_rank, copy);
 }
 
 /* The lowest `bits` bits of i in reverse order. */
@@ -86,6 +92,11 @@ RDX_DEVICE int reverse_bits(int i, int bits)
 RDX_DEVICE int log2_of(int64_t power_of_two)
 {
     return 63 - __clzll(power_of_two);
+}
+
+RDX_DEVICE int log2_up(int64_t n)
+{
+    return n <= 1 ? 0 : 64 - __clzll(n - 1);
 }
 
 RDX_DEVICE constexpr int log2_constant(int power_of_two)

@@ -32,7 +32,7 @@ typedef struct RdxCudaShape {
     int64_t items;               /* groups x split x residues x slices */
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
-    bool plain;     /* results are stored and nothing more: one copy, at most one kept dim, no alpha, no beta */
+    bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
     bool direct;    /* plain, and they are stored as they are: identity finish, output of the working type */
     bool ascending; /* logical indices ascend with the elements of the reduced dims */
     int finishing;  /* RDX_CUDA_WHOLE, ... */

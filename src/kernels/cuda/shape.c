@@ -75,7 +75,7 @@ static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRec
     shape->ascending = is_ascending(space);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
                 (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64);
-    shape->plain = space->copy_count == 1 && space->keep_rank <= 1;
+    shape->plain = space->copy_count == 1;
     shape->direct = shape->plain && same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit;
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
