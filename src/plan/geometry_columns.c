@@ -14,6 +14,9 @@ static int column_vector(const RdxLayout *layout, int form)
 {
     if (form == RDX_FORM_GATHER)
         return (int)rdx_min(layout->size, layout->column_align);
+    if (form == RDX_FORM_FEW_COLUMNS &&
+        layout->stream_align < layout->size) /* complex: a part is aligned, an element is not */
+        return (int)layout->stream_align;
     return (int)(form == RDX_FORM_COLUMNS ? layout->column_align : 16);
 }
 

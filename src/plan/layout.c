@@ -22,24 +22,14 @@ static int64_t common_align(int64_t a, int64_t b)
     return bits & -bits;
 }
 
-static int64_t run_alignment(const RdxSituation *situation)
+/* What divides the address of everything that a walk over the outermost `keeps` kept and `reduces` reduced dims meets. */
+static int64_t alignment(const RdxSituation *situation, int keeps, int reduces)
 {
     const RdxSpace *space = situation->space;
     int64_t align = common_align(situation->in_align > 0 ? situation->in_align : 1, space->in_offset);
-    for (int d = 0; d < space->keep_rank; d++)
+    for (int d = 0; d < keeps; d++)
         align = common_align(align, space->keep[d].in);
-    for (int d = 0; d < space->reduce_rank - 1; d++)
-        align = common_align(align, space->reduce[d].in);
-    return align;
-}
-
-static int64_t column_alignment(const RdxSituation *situation)
-{
-    const RdxSpace *space = situation->space;
-    int64_t align = common_align(situation->in_align > 0 ? situation->in_align : 1, space->in_offset);
-    for (int d = 0; d < space->keep_rank - 1; d++)
-        align = common_align(align, space->keep[d].in);
-    for (int d = 0; d < space->reduce_rank; d++)
+    for (int d = 0; d < reduces; d++)
         align = common_align(align, space->reduce[d].in);
     return align;
 }
@@ -133,12 +123,13 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
         layout->run = reduce->extent;
     layout->runs = layout->count / layout->run;
     layout->run_packed = layout->runs > 1 && keep && keep->in == layout->run * space->in_size;
-    layout->run_align = run_alignment(situation);
+    layout->run_align = alignment(situation, space->keep_rank, space->reduce_rank - 1);
     if (keep) {
         layout->columns = keep->extent;
         layout->packed = keep->in == space->in_size;
     }
-    layout->column_align = column_alignment(situation);
+    layout->column_align = alignment(situation, space->keep_rank - 1, space->reduce_rank);
+    layout->stream_align = alignment(situation, space->keep_rank - 1, 0);
     layout->fast_stride = layout->row ? reduce->in : keep ? keep->in : space->in_size;
     layout->fast_extent = layout->row ? reduce->extent : layout->columns;
     layout->keep_stride = keep ? keep->in : 0;

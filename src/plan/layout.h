@@ -33,7 +33,9 @@ typedef struct RdxLayout {
     int64_t fast_extent;  /* how many there are */
     int64_t keep_stride;  /* bytes between neighbouring outputs; 0: there is one */
     int64_t column_align; /* bytes, 1 .. 16, that divide the address of every row of columns */
-    bool flat; /* packed columns, and each next e follows right behind them: one dense stream per outer index */
+    int64_t
+        stream_align; /* bytes, 1 .. 16, that divide the address of all rows of columns of an outer index together */
+    bool flat;        /* packed columns, and each next e follows right behind them: one dense stream per outer index */
     int64_t
         slab_bytes; /* the smallest piece that holds all of its outputs' elements and no other's; 0: there is none */
     int64_t slab_outputs, slabs;

@@ -116,6 +116,29 @@ START_TEST(rows_that_fill_groups)
 }
 END_TEST
 
+/* Few columns as one stream, which starts at a vector or inside one: less than a chunk, whole chunks, ragged ones, runs of several. */
+START_TEST(few_columns)
+{
+    static const char *const ops[] = {"sum:f32", "sum:bf16", "argmin:f32",  "var:f32",    "logsumexp:f32",
+                                      "sum:i8",  "max:i16",  "bit_xor:i64", "sumsq:bf16", "count_nonzero:f32"};
+    static const int rows[] = {300, 600, 2048, 4096, 5000, 40000};
+    static const int columns[] = {2, 3, 5, 7, 12, 31};
+    char text[128];
+    memset(&counts, 0, sizeof counts);
+    for (size_t op = 0; op < sizeof ops / sizeof ops[0]; op++)
+        for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++)
+            for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+                for (int offset = 0; offset < 4; offset += 3) {
+                    if (gpu_reduced() && rows[n] * columns[c] > 20000)
+                        continue;
+                    snprintf(text, sizeof text, "%s:%dx%d@%dx1+%d/0:seed=6", ops[op], rows[n], columns[c], columns[c],
+                             offset);
+                    try_case(text);
+                }
+    ck_assert_int_gt(counts.runs, 0);
+}
+END_TEST
+
 /* Nothing but the head is expected of a workspace: the same plan with other contents behind the head gives the same bits, and the
    head is zero again each time. The engine's canaries lie on both sides. */
 START_TEST(workspaces_hold_anything)
@@ -161,6 +184,7 @@ void gpu_fuzz_add(TCase *tests)
     GPU_TEST(tests, alignments, GPU_ONE);
     GPU_TEST(tests, short_rows, GPU_ONE);
     GPU_TEST(tests, rows_that_fill_groups, GPU_ONE);
+    GPU_TEST(tests, few_columns, GPU_ONE);
     GPU_TEST(tests, workspaces_hold_anything, GPU_ONE);
     GPU_TEST(tests, random_cases, GPU_ONE);
 }

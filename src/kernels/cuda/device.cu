@@ -143,12 +143,14 @@ enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
 #define warp_TABLE(family) rdx_cuda_warp_##family,
 #define block_x_TABLE(family) rdx_cuda_block_x_##family,
 #define block_y_TABLE(family) rdx_cuda_block_y_##family,
+#define few_columns_TABLE(family) rdx_cuda_few_columns_##family,
 #define global_TABLE(family) rdx_cuda_global_##family,
 TABLES(general)
 TABLES(thread)
 TABLES(warp)
 TABLES(block_x)
 TABLES(block_y)
+TABLES(few_columns)
 TABLES(global)
 
 /* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
@@ -231,6 +233,12 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
     if (rows && rdx_cuda_shape_is_rows(space, config) &&
         rdx_cuda_shape_rows(&code->shape, space, recipe, config, rows->words, most_shared))
         return rows;
+    const RdxCudaKernel *few = find(few_columns_tables, space, recipe);
+    if (few && rdx_cuda_shape_is_few(space, config, few->elements) &&
+        rdx_cuda_shape_few(&code->shape, space, recipe, config, few->words, most_shared)) {
+        code->threads = 32 * code->shape.warps;
+        return few;
+    }
     const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
     if (vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) &&
         rdx_cuda_shape_vectors(&code->shape, space, recipe, config, vectors->elements, vectors->words, most_shared)) {

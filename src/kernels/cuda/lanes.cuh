@@ -32,9 +32,9 @@ struct Turn {
     }
 };
 
-/* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: vectors may be turned, and lanes differ in their
-   lines by one where the chunk is ragged. Else the elements of a vector are neighbouring outputs. */
-template <class K, bool ROWS> struct Lanes {
+/* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of
+   neighbouring ones. RAGGED: vectors may be turned, and lanes of a vector differ in their lines by one where the chunk ends. */
+template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
@@ -44,7 +44,7 @@ template <class K, bool ROWS> struct Lanes {
     static constexpr int STATES = one_state ? 1 : E;
 
     const Problem &p;
-    const Turn *turn = NULL; /* ROWS */
+    const Turn *turn = NULL; /* RAGGED */
 
     /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; index(e, line): logical. */
     template <class R, class Source, class Count, class Index>
@@ -79,7 +79,7 @@ template <class K, bool ROWS> struct Lanes {
                     ring.next_group(source, false, got);
                     fold<S, decltype(in), decltype(map)::value>(state, got, v);
                 };
-                if (ROWS && E <= 4 && lines == 16) {
+                if (RAGGED && E <= 4 && lines == 16) {
 #pragma unroll
                     for (int v = 0; v < 16; v += G)
                         step(v);
@@ -164,7 +164,7 @@ template <class K, bool ROWS> struct Lanes {
 
     __device__ __forceinline__ bool is_crooked() const
     {
-        return ROWS && turn->crooked;
+        return RAGGED && turn->crooked;
     }
 
     __device__ __forceinline__ void straighten(Vector<16> *got, const Vector<16> &next) const
@@ -264,7 +264,7 @@ template <class K, bool ROWS> struct Lanes {
                 for (int e = 0; e < E; e++) {
                     T x, y;
                     read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    if (!ROWS || v + u < count(e))
+                    if (!RAGGED || v + u < count(e))
                         f(e, x, y, v + u);
                 }
             });
@@ -374,7 +374,7 @@ template <class K, bool ROWS> struct Lanes {
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 T x, y;
-                if (ROWS && v + u >= count(e))
+                if (RAGGED && v + u >= count(e))
                     continue;
                 read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
                 typename S::State &own = state[one_state ? 0 : e];

@@ -244,6 +244,33 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
     return false;
 }
 
+bool rdx_cuda_shape_is_few(const RdxSpace *space, const RdxConfig *config, int elements)
+{
+    return config->variant == RDX_FORM_FEW_COLUMNS && config->vector_bytes == 16 && elements * space->in_size == 16 &&
+           config->residues <= 1 && space->reduce_rank == 1 && space->reduce_count > 0;
+}
+
+bool rdx_cuda_shape_few(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                        int words, int64_t shared_bytes)
+{
+    take_parts(shape, config);
+    int64_t columns = space->keep[space->keep_rank - 1].extent,
+            warp_ring = ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / WARPS;
+    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
+    shape->group_outputs = shape->run_outputs = columns;
+    /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
+    for (shape->warps = (int)rdx_min(rdx_pow2_ceil(chunks), WARPS); shape->warps > 0; shape->warps /= 2) {
+        shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
+        shape->stack_words = (int)(recipe->lanes * columns + (log2_up(shape->warp_chunks) + 1) * 32) * words;
+        shape->ring_bytes = (int)warp_ring * shape->warps;
+        if (rdx_cuda_shape_shared(shape, words) <= shared_bytes) {
+            count_items(shape, space, recipe);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int words, int64_t shared_bytes)
 {

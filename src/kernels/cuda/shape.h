@@ -32,6 +32,11 @@ bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, i
 bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
                             const RdxConfig *config, int elements, int words, int64_t shared_bytes);
 
+/* block_y: 2 to 32 packed columns with nothing between the rows, aligned to 16 bytes, as one stream. */
+bool rdx_cuda_shape_is_few(const RdxSpace *space, const RdxConfig *config, int elements);
+bool rdx_cuda_shape_few(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                        int words, int64_t shared_bytes);
+
 /* general: anything, an element a load. */
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int words, int64_t shared_bytes);
