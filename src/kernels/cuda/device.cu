@@ -144,6 +144,7 @@ enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
 #define block_x_TABLE(family) rdx_cuda_block_x_##family,
 #define block_y_TABLE(family) rdx_cuda_block_y_##family,
 #define few_columns_TABLE(family) rdx_cuda_few_columns_##family,
+#define gather_TABLE(family) rdx_cuda_gather_##family,
 #define global_TABLE(family) rdx_cuda_global_##family,
 TABLES(general)
 TABLES(thread)
@@ -151,6 +152,7 @@ TABLES(warp)
 TABLES(block_x)
 TABLES(block_y)
 TABLES(few_columns)
+TABLES(gather)
 TABLES(global)
 
 /* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
@@ -231,8 +233,12 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
         rdx_cuda_shape_short(&code->shape, space, recipe, config, row->elements, most_shared))
         return row;
     if (rows && rdx_cuda_shape_is_rows(space, config) &&
-        rdx_cuda_shape_rows(&code->shape, space, recipe, config, rows->words, most_shared))
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config, RDX_CUDA_RING_ROWS, rows->words, most_shared))
         return rows;
+    const RdxCudaKernel *gather = find(gather_tables, space, recipe);
+    if (gather && rdx_cuda_shape_is_gather(space, config) &&
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config, 0, gather->words, most_shared))
+        return gather;
     const RdxCudaKernel *few = find(few_columns_tables, space, recipe);
     if (few && rdx_cuda_shape_is_few(space, config, few->elements) &&
         rdx_cuda_shape_few(&code->shape, space, recipe, config, few->words, most_shared)) {

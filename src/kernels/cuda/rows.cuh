@@ -44,6 +44,57 @@ RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
             mates};
 }
 
+/* The node of an output from those of its team's warps, in every thread of the team's first warp. */
+template <class A>
+RDX_DEVICE typename A::Node meet(const Problem &p, const Item &item, typename A::Node node, const Slots<A> &slots,
+                                 int thread)
+{
+    const RdxCudaShape &s = p.shape;
+    int warp = warp_of_block();
+    if (thread == 0)
+        slots.put(warp, node);
+    __syncthreads();
+    if ((warp & (s.team - 1)) == 0) {
+        int64_t part = item.part * s.part_chunks, end = end_of_part(s, item);
+        node = slots.get(warp + (thread < s.team ? thread : 0));
+        node = join_neighbours<A>(node, s.team, [&](int at, int count) {
+            return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks, end);
+        });
+        node = shuffle<A>(node, 0);
+    }
+    __syncthreads();
+    return node;
+}
+
+/* What every block does with rows: each warp folds those of its run, teams meet, results leave. read(run, each_row) prepares a warp for
+   its run and calls each_row(fold), where fold(row) is the node of the run's chunks of a row, in every thread. */
+template <class A, class Read> RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Read read)
+{
+    const RdxCudaShape &s = p.shape;
+    bool leads = (warp_of_block() & (s.team - 1)) == 0;
+    /* Every thread of the warp has the node; more than one is of use where there are copies to write. */
+    bool alone = p.copies == 1 || has_parts(s);
+#pragma unroll 1
+    for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
+        RowRun run = run_of(p, item_of(p, number));
+        read(run, [&](auto &&fold) {
+            int i = 0;
+#pragma unroll 1
+            do {
+                typename A::Node node = {};
+                if (i < run.rows)
+                    node = fold(run.row + i * run.step);
+                Item item = item_of(p, forgotten(number)); /* made again: eleven registers less while rows are folded */
+                if (s.team > 1)
+                    node = meet<A>(p, item, node, Slots<A>{meeting, RDX_CUDA_THREADS / 32}, thread);
+                if (i < run.rows && leads && (!alone || thread == 0))
+                    deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
+            } while (++i < run.rows);
+        });
+        end_item<A>(p, item_of(p, forgotten(number)), meeting);
+    }
+}
+
 /* Bytes of a row's first line that are not the row's. */
 RDX_DEVICE int bytes_before(const Problem &p, const unsigned char *row)
 {

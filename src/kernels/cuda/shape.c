@@ -156,20 +156,26 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
     return shape->ring_bytes <= shared_bytes;
 }
 
+enum { MOST_CHUNKS = 1 << 30 }; /* of a part: finished runs lie across a warp */
+
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
 {
-    int64_t most = (int64_t)1 << 30; /* chunks of a part: finished runs lie across a warp */
     bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
     bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
-    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 && config->part_chunks <= most &&
-           space->reduce_count > 0;
+    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 &&
+           config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
+}
+
+bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config)
+{
+    return is_row(space) && space->reduce_count >= 32 && config->residues <= 1 && config->part_chunks <= MOST_CHUNKS;
 }
 
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                         int words, int64_t shared_bytes)
+                         int groups, int words, int64_t shared_bytes)
 {
     take_parts(shape, config);
-    shape->ring_bytes = ring_bytes(recipe, RDX_CUDA_RING_ROWS);
+    shape->ring_bytes = groups > 0 ? ring_bytes(recipe, groups) : 0;
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     take_run(shape, space);

@@ -24,8 +24,10 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
 
 /* block_x: contiguous runs of whole vectors, or one run of any alignment. */
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
+/* gather: rows of any strides, where lanes fill a warp. Both are cut alike; `groups` of a thread's ring, 0 for gather. */
+bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config);
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                         int words, int64_t shared_bytes);
+                         int groups, int words, int64_t shared_bytes);
 
 /* block_y: packed columns, aligned to 16 bytes. */
 bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements);

@@ -102,28 +102,28 @@ RDX_DEVICE typename K::A::Node fold_stream(const Problem &p, R &ring, StreamSour
     constexpr int E = K::elements, line = 32 * E;
     int columns = (int)p.shape.group_outputs, n = elements_of_chunk(p, chunk), lanes = p.recipe.lanes;
     int whole = n / lanes, rest = (n - whole * lanes) * columns; /* slots of the last line */
-    Turn straight(0, thread);
     int off = source.before / K::size;
     __syncwarp(); /* the chunk before has been read from its slots */
 #pragma unroll 1
     for (int k = 0; k < columns; k++) {
         typename A::Node node[E];
         int first = k * line + thread * E - off;
-        bool crooked = k == 0 && turn.crooked;
-        Lanes<K, false, true> fold = {p, crooked ? &turn : &straight};
+        Turn own = turn;
+        own.crooked = turn.crooked && k == 0;
+        Lanes<K, false, true> fold = {p, &own};
         auto slot = [&](int e) { return first + e < 0 ? first + e + columns * lanes : first + e; };
         auto count = [&](int e) { return whole + (slot(e) < rest); };
         auto index = [&](int e, int l) {
             int64_t element = chunk * 16 * lanes + l * lanes + slot(e) / columns;
             return p.index_offset + seek_element(p, element).out;
         };
-        bool even = rest == 0 && whole % group_vectors == 0 && !crooked;
+        bool even = rest == 0 && whole % group_vectors == 0 && !own.crooked;
         if (!even || !fold.run_whole(ring, source, whole, index, node))
             fold.run(ring, source, whole + (rest > 0), whole, count, index, node);
 #pragma unroll
         for (int e = 0; e < E; e++)
             nodes.put(slot(e), node[e]);
-        if (crooked && (whole + (rest > 0)) % group_vectors == 0) /* the line behind lies in a group of its own */
+        if (own.crooked && (whole + (rest > 0)) % group_vectors == 0) /* the line behind lies in a group of its own */
             ring.next_group(source, false);
     }
     halve_columns<A>(nodes, columns, lanes, n, thread);
