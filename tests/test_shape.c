@@ -14,8 +14,9 @@ static const char *const devices[] = {"h200", "a100", "t4"};
 
 enum { SHAPES = 4000, WARPS = RDX_CUDA_THREADS / 32, KERNEL_SHARED = 2048 };
 
-typedef enum Kind { COLUMNS, SHORT, ROWS, VECTORS, SINGLE, NONE, KINDS } Kind;
-static const char *const kind_names[] = {"columns", "short", "rows", "vectors", "single", "none"};
+typedef enum Kind { COLUMNS, SHORT, ROWS, GATHER, FEW, VECTORS, SINGLE, NONE, KINDS } Kind;
+static const char *const kind_names[] = {"columns",     "short",   "rows",   "gather",
+                                         "few_columns", "vectors", "single", "none"};
 
 typedef struct Cut {
     RdxCudaShape shape;
@@ -48,9 +49,18 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         cut->kind = SHORT;
         cut->elements = lanes;
     } else if (rdx_cuda_shape_is_rows(space, c) &&
-               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, cut->words, shared)) {
+               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, RDX_CUDA_RING_ROWS, cut->words, shared)) {
         cut->kind = ROWS;
         cut->elements = vector;
+    } else if (rdx_cuda_shape_is_gather(space, c) &&
+               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, 0, cut->words, shared)) {
+        cut->kind = GATHER;
+        cut->elements = 1;
+    } else if (rdx_cuda_shape_is_few(space, c, vector) &&
+               rdx_cuda_shape_few(&cut->shape, space, recipe, c, cut->words, shared)) {
+        cut->kind = FEW;
+        cut->elements = vector;
+        cut->threads = 32 * cut->shape.warps;
     } else if (rdx_cuda_shape_is_vectors(space, c, vector) &&
                rdx_cuda_shape_vectors(&cut->shape, space, recipe, c, vector, cut->words, shared)) {
         cut->kind = VECTORS;
@@ -140,11 +150,16 @@ static void check_parts(const PlanCase *p, const Cut *cut)
         break;
     }
     case ROWS: /* aligned runs of chunks, a warp each */
+    case GATHER:
         KEEPS(is_pow2(s->team) && s->team <= WARPS && is_pow2(s->warp_chunks));
         KEEPS(s->team * s->warp_chunks >= part &&
               (s->warp_chunks == 1 || s->team * s->warp_chunks == rdx_pow2_ceil(part)));
         KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == WARPS : s->group_outputs * s->team % WARPS == 0);
         KEEPS(s->group_outputs * s->team == WARPS || (s->team == 1 && p->space.keep_rank <= 1));
+        break;
+    case FEW: /* the same; a warp's nodes of a chunk and its stack */
+        KEEPS(is_pow2(s->warps) && s->warps <= WARPS && is_pow2(s->warp_chunks) && s->warps * s->warp_chunks >= part);
+        KEEPS(s->stack_words >= (p->recipe.lanes * s->group_outputs + 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
     case VECTORS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
@@ -248,7 +263,7 @@ static void check_run(uint32_t run)
     space.reduce_count = INT32_MAX;
     space.reduce[0].extent = 2;
     space.reduce[1].extent = run;
-    ck_assert(rdx_cuda_shape_rows(&shape, &space, &recipe, &config, 1, INT32_MAX));
+    ck_assert(rdx_cuda_shape_rows(&shape, &space, &recipe, &config, RDX_CUDA_RING_ROWS, 1, INT32_MAX));
     ck_assert_uint_eq(shape.run, run);
     uint64_t state = run;
     for (int i = 0; i < 600; i++) {

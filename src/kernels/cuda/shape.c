@@ -12,7 +12,8 @@ enum {
     BUSY_WARPS = 32768,
     MANY_BLOCKS = 4096,
     RUN_BYTES = 32768,
-    COLUMN_WARPS = 8192
+    COLUMN_WARPS = 8192,
+    FEW_BLOCKS = 512
 };
 
 static int log2_up(int64_t n)
@@ -168,7 +169,9 @@ bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
 
 bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config)
 {
-    return is_row(space) && space->reduce_count >= 32 && config->residues <= 1 && config->part_chunks <= MOST_CHUNKS;
+    bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
+    return is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
+           config->part_chunks <= MOST_CHUNKS;
 }
 
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
@@ -218,7 +221,9 @@ bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const Rd
     shape->ring_bytes = ring_bytes(recipe, RDX_CUDA_RING_COLUMNS);
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    int64_t tile = cut ? rdx_min(config->outputs_per_block, columns) : columns;
+    /* Wide tiles start less often, as long as they are enough to go round; else the plan's. */
+    bool few = space->keep_count < FEW_BLOCKS * 32 * elements;
+    int64_t tile = cut || few ? rdx_min(config->outputs_per_block, columns) : columns;
     int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues;
     shape->width = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(tile, elements)), 32);
     shape->rows_at_once = 32 / shape->width;
