@@ -92,8 +92,9 @@ class Runs(unittest.TestCase):
             stream.write(suite)
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown):
-            code = command.main(["--device", "fake", "--suite", path, "--json", result, "--redax", os.path.join(BUILD, "redax"),
-                                 "--cache", os.path.join(folder, "cache"), "--case-seconds", "1.5", "--build-seconds", "1.5", *words])
+            code = command.main(["--device", "fake", "--suite", path, "--json", result, "--case-seconds", "1.5",
+                                 "--build-seconds", "1.5", "--redax", os.path.join(BUILD, "redax"),
+                                 "--cache", os.path.join(folder, "cache"), *words])
         with open(result, encoding="utf-8") as stream:
             document = json.load(stream)
         return code, {entry["name"]: entry for entry in document["cases"]}, document, shown.getvalue()
@@ -120,11 +121,12 @@ class Runs(unittest.TestCase):
                 self.assertEqual(len(entry["redax"]["all"]), 2, f"{name}: {entry['redax']}")
                 self.assertTrue(entry["redax"]["verified"] and entry["bytes"] > 0)
             self.assertEqual(document["versions"]["fake"], "1")
-            code, found, document, _ = self.run_tool(folder, "good sum:f32:1000x10/1\nlater sum:f32:99\n", "--resume", "--ours", "before")
+            code, found, document, _ = self.run_tool(folder, "good sum:f32:1000x10/1\nlater sum:f32:99\n", "--resume",
+                                                     "--ours", "before")
             self.assertEqual((code, len(found["good"]["peers"]["fake"]["all"]), len(found["later"]["redax"]["all"])), (0, 1, 1))
             code, found, document, _ = self.run_tool(folder, "good sum:f32:1000x10/1\n", "--ours", "none", "--rounds", "2")
             self.assertEqual((len(found["good"]["peers"]["fake"]["all"]), len(document["runs"])), (3, 3))
-            code, *_ = self.run_tool(folder, "good sum:f32:1000x10/1\n", "--deadline", "0.0001")
+            code, *_ = self.run_tool(folder, "good sum:f32:1000x10/1\nother sum:f32:9\n", "--deadline", "0.0001", "--group", "1")
             self.assertEqual(code, 3)
 
     def test_medians(self):
@@ -134,6 +136,8 @@ class Runs(unittest.TestCase):
         self.assertEqual((kept["us"], kept["all"], kept["agrees"]), (2.0, [3.0, 1.0, 2.0], True))
         self.assertEqual(records.add(kept, {"error": "x"}), kept)
         self.assertEqual(records.add({"error": "x"}, {"us": 1.0})["us"], 1.0)
+        joined = records.join({"us": 5.0, "all": [5.0]}, {"us": 2.0, "all": [1.0, 3.0], "agrees": False})
+        self.assertEqual((joined["us"], joined["all"], joined["agrees"]), (3.0, [5.0, 1.0, 3.0], False))
 
 
 if __name__ == "__main__":

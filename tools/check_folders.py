@@ -3,7 +3,7 @@
 
     src/iter      includes nothing of plan or kernels
     src/plan      includes nothing of kernels
-    CUDA headers  only in src/kernels/cuda and tests/emu
+    CUDA headers  only in src/kernels/cuda and tests/emu, and in tools/peers, which times CUB
     CUDA calls    only as RDX_CUDA(function, ...), where tests can count them and make them fail
     src           never prints, exits or aborts; memory, files, threads and libraries are acquired in src/sys.c
                   alone, where tests can make that fail
@@ -76,7 +76,7 @@ def includes(path, text):
 def offences_of_include(path, name, target):
     in_folder = path.startswith
     if target is None:
-        if CUDA_HEADER.match(name) and not in_folder(("src/kernels/cuda/", "tests/emu/")):
+        if CUDA_HEADER.match(name) and not in_folder(("src/kernels/cuda/", "tests/emu/", "tools/peers/")):
             yield "a CUDA header outside src/kernels/cuda"
         return
     if in_folder("src/iter/") and target.startswith(("src/plan/", "src/kernels/")):

@@ -17,7 +17,8 @@ cuda:N: `redax bench` and a process for each peer take turns, --group cases at a
         nine replays. The file of --json is continued: a further measurement is added to those that are there, and medians count.
         A peer that is not installed is named and left out, a case that it does not have is skipped by name, and a crash or
         a hang is recorded as the error of its case. RDX_CUDA_PLUGIN names the plugin, as for redax itself.
-exit:   0 done; 1 a result differs, redax failed a case, or (--strict, cpu) redax is slower; 2 usage; 3 out of time, --resume continues.
+exit:   0 done; 1 a result differs, redax failed a case, or (--strict, cpu) redax is slower; 2 usage; 3 out of time, --resume
+        continues.
 """
 
 
@@ -48,7 +49,8 @@ def arguments(words):
     gpu.add_argument("--rounds", type=int, default=1, help="how often all that is done")
     gpu.add_argument("--group", type=int, default=8, help="cases between turns")
     gpu.add_argument("--resume", action="store_true", help="leave out cases that the file has for all chosen peers")
-    gpu.add_argument("--deadline", type=float, default=0, metavar="S", help="begin no group later than this many seconds from the start")
+    gpu.add_argument("--deadline", type=float, default=0, metavar="S",
+                     help="begin no turn later than this many seconds from the start")
     gpu.add_argument("--builders", type=int, default=min(12, os.cpu_count() or 1), help="processes that compile")
     gpu.add_argument("--build-seconds", type=float, default=90, help="to compile one case for one peer")
     gpu.add_argument("--build-budget", type=float, default=300, help="seconds to compile everything; the rest is skipped by name")

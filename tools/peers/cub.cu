@@ -1,6 +1,7 @@
 /* One case of CUB: peer_cub.py compiles this file for an op, a dtype and a layout, and calls it through ctypes.
 
-   Macros, in a header of a few lines: IN element type, ACC what is added up, OUT element type of the output, OP the functor, INIT its neutral element,
+   Macros, in a header of a few lines: IN element type, ACC what is added up, OUT element type of the output, OP the functor,
+   INIT its neutral element,
    LIFT(x) an element as ACC, FINISH(a, n) ACC as OUT, PLAIN 1 where both do nothing (CUB then sees bare pointers and loads
    vectors), SEGMENTS 0: DeviceReduce of everything, 1: DeviceSegmentedReduce, ARG 1: OP's name is ArgMin or ArgMax.
 
@@ -21,32 +22,50 @@
 #include <cstdio>
 
 struct Lift {
-    __host__ __device__ ACC operator()(IN x) const { return LIFT(x); }
+    __host__ __device__ ACC operator()(IN x) const
+    {
+        return LIFT(x);
+    }
 };
 
 struct Finish {
     double n; /* elements of an output */
-    __host__ __device__ OUT operator()(ACC a) const { return FINISH(a, n); }
+    __host__ __device__ OUT operator()(ACC a) const
+    {
+        return FINISH(a, n);
+    }
 };
 
 struct Or {
-    __host__ __device__ bool operator()(bool a, bool b) const { return a || b; }
+    __host__ __device__ bool operator()(bool a, bool b) const
+    {
+        return a || b;
+    }
 };
 
 struct And {
-    __host__ __device__ bool operator()(bool a, bool b) const { return a && b; }
+    __host__ __device__ bool operator()(bool a, bool b) const
+    {
+        return a && b;
+    }
 };
 
 #if !ARG
 struct Join { /* in ACC, whatever CUB takes the output's type for */
-    __host__ __device__ ACC operator()(ACC a, ACC b) const { return OP{}(a, b); }
+    __host__ __device__ ACC operator()(ACC a, ACC b) const
+    {
+        return OP{}(a, b);
+    }
 };
 #endif
 
 /* Where segment i begins, `step` elements behind the one before. */
 struct Begin {
     int64_t step, shift;
-    __host__ __device__ int64_t operator()(int64_t i) const { return i * step + shift; }
+    __host__ __device__ int64_t operator()(int64_t i) const
+    {
+        return i * step + shift;
+    }
 };
 
 #if SEGMENTS && ARG
@@ -84,8 +103,8 @@ static cudaError_t reduce(void *temp, size_t &bytes, const IN *in, Result *out, 
 #else
     thrust::transform_iterator<Lift, const IN *, ACC, ACC> lifted(in, Lift{});
     auto finished = thrust::make_transform_output_iterator(out, Finish{(double)job->n});
-    return cub::DeviceSegmentedReduce::Reduce(temp, bytes, lifted, finished, job->segments, begin, end, Join{}, ACC(INIT),
-                                              stream);
+    return cub::DeviceSegmentedReduce::Reduce(temp, bytes, lifted, finished, job->segments, begin, end, Join{},
+                                              ACC(INIT), stream);
 #endif
 #else
 #if ARG
@@ -200,5 +219,11 @@ extern "C" void peer_close(Job *job)
         cudaStreamDestroy(job->stream);
 }
 
-extern "C" const char *peer_error(int status) { return cudaGetErrorString((cudaError_t)status); }
-extern "C" int peer_version(void) { return CUB_VERSION; }
+extern "C" const char *peer_error(int status)
+{
+    return cudaGetErrorString((cudaError_t)status);
+}
+extern "C" int peer_version(void)
+{
+    return CUB_VERSION;
+}

@@ -111,7 +111,7 @@ def build(case, cache):
                        "-include", f"{library}.h", "-o", f"{library}.part", SOURCE]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
-                errors = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr[-200:] or "no reason given"]
+                errors = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr[-200:]]
                 raise RuntimeError(f"nvcc: {errors[0][-200:]}")
             os.replace(f"{library}.part", library)
     return library
@@ -127,8 +127,8 @@ class Made:
         self.library.peer_output.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
         n, segments, step = runs(case)
         self.block = data.block(case.dtype, min(case.storage, data.PERIOD))
-        self.job = Job(n=n, segments=segments, step=step, copies=rotation.copies, calls=rotation.calls, pitch_bytes=rotation.pitch,
-                       slip_bytes=rotation.slip, storage_bytes=case.storage_bytes,
+        self.job = Job(n=n, segments=segments, step=step, copies=rotation.copies, calls=rotation.calls,
+                       pitch_bytes=rotation.pitch, slip_bytes=rotation.slip, storage_bytes=case.storage_bytes,
                        block=self.block.ctypes.data, block_bytes=self.block.nbytes)
         try:
             self._try(self.library.peer_open(ctypes.byref(self.job)))
@@ -169,7 +169,8 @@ class Cub:
         header = subprocess.run([self.nvcc, "-E", "-x", "cu", "-"], input="#include <cub/version.cuh>\nredax CUB_VERSION\n",
                                 capture_output=True, text=True, check=True).stdout
         number = int(header.strip().rsplit(" ", 1)[-1])
-        return {"nvcc": shown.split("release ")[1].split(",")[0], "cub": f"{number // 100000}.{number // 100 % 1000}.{number % 100}"}
+        return {"nvcc": shown.split("release ")[1].split(",")[0],
+                "cub": f"{number // 100000}.{number // 100 % 1000}.{number % 100}"}
 
     def check(self):
         """After a CUDA error a new process is cheaper than finding out whether the error stuck."""

@@ -1,6 +1,6 @@
-"""JAX on the GPU. A jitted call cannot be captured in our graph: calls are dispatched back to back, many to a wait, and the host's
-clock counts, so inputs of some megabytes show the dispatch and not the kernel. Layouts are spelled inside the jitted function,
-where XLA fuses them (view.py)."""
+"""JAX on the GPU. A jitted call cannot be captured in our graph: calls are dispatched back to back, many to a wait, and the
+host's clock counts, so inputs of some megabytes show the dispatch and not the kernel. Layouts are spelled inside the jitted
+function, where XLA fuses them (view.py)."""
 
 import os
 import time

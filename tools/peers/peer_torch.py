@@ -3,6 +3,9 @@
 import fcntl
 import os
 
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are several processes instead
+
+# pylint: disable=wrong-import-position
 import torch
 
 from . import data, torch_ops

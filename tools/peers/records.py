@@ -1,14 +1,14 @@
 """The JSON file of a run, and merging further runs into it.
 
-    {"schema": 1, "kind": "peers", "device", "machine", "gpu", "versions": {name: version}, "runs": [{"date", "suite", "shard", ...}],
-     "absent": {peer: why},
+    {"schema": 1, "kind": "peers", "device", "machine", "gpu", "versions": {name: version}, "absent": {peer: why},
+     "runs": [{"date", "suites", "shard", ...}],
      "cases": [{"name", "case", "suite", "family", "op", "dtype", "shape", "elements", "outputs", "bytes",
                 "redax": MEASURED, "peers": {peer: MEASURED}}]}
 
 MEASURED is {"us": median of "all", "all": [microseconds of a call, one for each time it was measured], ...}, or {"skipped": why},
 or {"error": why}. redax's has also gbps, ceiling_gbps (plain reads of as many bytes, rotated alike), fraction, plan and
-verified of its median measurement; a peer's graph, calls and agrees (true, false, null: not checked). "bytes" are what has to move:
-lines of the input that hold an element, and the outputs.
+verified of its median measurement; a peer's graph, calls and agrees (true, false, null: not checked). "bytes" are what has to
+move: lines of the input that hold an element, and the outputs.
 """
 
 import json
@@ -20,8 +20,8 @@ FAMILIES = ("full", "rows", "columns", "middle", "mixed", "stepped", "flipped", 
 
 
 def new(device):
-    return {"schema": SCHEMA, "kind": "peers", "device": device, "machine": "", "gpu": "", "versions": {}, "runs": [], "absent": {},
-            "cases": []}
+    return {"schema": SCHEMA, "kind": "peers", "device": device, "machine": "", "gpu": "", "versions": {}, "absent": {},
+            "runs": [], "cases": []}
 
 
 def load(path, device):
@@ -98,3 +98,35 @@ def add_ours(known, record):
     known["bytes"] = record["bytes"]
     fields = ("us", "us_min", "us_max", "gbps", "ceiling_gbps", "fraction", "plan", "verified", "fits_cache")
     known["redax"] = add(known["redax"], {name: record[name] for name in fields if name in record})
+
+
+def merge(documents):
+    """One document of several of the same device: every measurement of a case counts."""
+    whole = new(documents[0]["device"])
+    for document in documents:
+        if document.get("kind") != "peers" or document.get("schema") != SCHEMA or document["device"] != whole["device"]:
+            raise ValueError("these files are not measurements of one device")
+        whole["runs"] += document["runs"]
+        whole["versions"].update(document["versions"])
+        whole["absent"].update(document["absent"])
+        for field in ("machine", "gpu"):
+            whole[field] = document[field] or whole[field]
+        for case in document["cases"]:
+            known = next((c for c in whole["cases"] if (c["name"], c["case"]) == (case["name"], case["case"])), None)
+            if known is None:
+                whole["cases"].append(case)
+                continue
+            known["bytes"] = case["bytes"] if "us" in case["redax"] else known["bytes"]
+            known["redax"] = join(known["redax"], case["redax"])
+            known["peers"] = {name: join(known["peers"].get(name, {}), case["peers"].get(name, {}))
+                              for name in {**known["peers"], **case["peers"]}}
+    return whole
+
+
+def join(one, other):
+    """Two MEASURED made one."""
+    if "us" not in other:
+        return one or other
+    for us in other["all"]:
+        one = add(one, {**{name: value for name, value in other.items() if name != "all"}, "us": us})
+    return one

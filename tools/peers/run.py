@@ -37,20 +37,23 @@ class Run:
     def go(self):
         """True if every case was reached."""
         options, document = self.options, self.document
-        document["runs"].append({"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                                 "suites": sorted({suite for suite, _ in self.chosen}), "shard": options.shard, "only": options.only,
-                                 "peers": options.peers, "rounds": options.rounds, "ours": options.ours})
+        now = datetime.datetime.now(datetime.timezone.utc)
+        document["runs"].append({"date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "suites": sorted({s for s, _ in self.chosen}),
+                                 "shard": options.shard, "only": options.only, "peers": options.peers,
+                                 "rounds": options.rounds, "ours": options.ours})
         pending = [case for _, case in self.chosen if not (options.resume and self._done(case))]
         try:
+            with concurrent.futures.ThreadPoolExecutor(len(options.peers)) as pool:
+                list(pool.map(lambda worker: worker.start(), self.workers.values()))
             for name in options.peers:
                 self._greet(name)
             self._build(pending)
             for _ in range(options.rounds):
                 for first in range(0, len(pending), options.group):
-                    if self.late():
-                        self.say(f"out of time: {len(pending) - first} cases are left, --resume continues")
-                        return False
                     self._group(pending[first:first + options.group])
+                    if self.late() and first + options.group < len(pending):
+                        self.say(f"out of time: {len(pending) - first - options.group} cases are left, --resume continues")
+                        return False
             return True
         finally:
             for worker in self.workers.values():
@@ -64,7 +67,7 @@ class Run:
 
     def _greet(self, name):
         worker = self.workers[name]
-        if worker.start():
+        if not worker.absent:
             self.document["absent"].pop(name, None)
             self.document["versions"].update(worker.versions)
             self.document["gpu"] = worker.versions.get("gpu") or self.document["gpu"]
@@ -124,11 +127,11 @@ class Run:
                 continue
             for case in group:
                 known = self.entries[case.name]["peers"]
-                if known.get(name, {}).get("unbuilt"):
+                if known.get(name, {}).get("unbuilt") or self.late():
                     continue
                 known[name] = records.add(known.get(name, {}), self._measure(name, case))
             records.save(self.document, self.options.json)
-        if turns[1]:
+        if turns[1] and not self.late():
             self._ours(group)
         for case in group:
             self._show(case)
@@ -200,7 +203,7 @@ def choose(suites, options):
             if options.only and not any(part in name for part in options.only):
                 continue
             if name in seen:
-                continue
+                raise ValueError(f"{path}: there are two cases {name}")
             seen.add(name)
             try:
                 chosen.append((os.path.basename(path), cases.parse(name, text)))

@@ -87,5 +87,5 @@ def refuses(why):
     """An op or dtype that torch does not have, as it words that."""
     text = str(why)
     return isinstance(why, NotImplementedError) or any(part in text for part in (
-        "not implemented for", "not supported", "unsupported dtype", "only supports", "does not support", "should be floating point",
-        "expected a floating point", "cannot be performed on"))
+        "not implemented for", "not supported", "unsupported dtype", "only supports", "does not support",
+        "should be floating point", "expected a floating point", "cannot be performed on"))

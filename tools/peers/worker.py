@@ -1,8 +1,8 @@
 """The process in which one peer lives, so that a crash or a hang of it costs one case.
 
-Reads a command in JSON from each line of stdin and answers each with a line of JSON on what was stdout; whatever a library prints goes to
-stderr. Commands: {"do": "hello"} -> {"versions": ...}; {"do": "measure" or "prepare", "name", "case", "graph"} -> a record, or
-{"skipped": why}, or {"error": why, "fatal": whether this process should not be used again}.
+Reads a command in JSON from each line of stdin and answers each with a line of JSON on what was stdout; whatever a library
+prints goes to stderr. Commands: {"do": "hello"} -> {"versions": ...}; {"do": "measure" or "prepare", "name", "case", "graph"} ->
+a record, or {"skipped": why}, or {"error": why, "fatal": whether this process should not be used again}.
 """
 
 import importlib
