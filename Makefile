@@ -361,6 +361,10 @@ BENCH ?= --suite bench/cases.txt --json $(BUILD)/bench.json
 bench: all ## time the public suite on the CPU; BENCH='CASE...' for others
 	$(COMMAND) bench --device cpu $(BENCH)
 
+REPORT ?= $(wildcard $(BUILD)/peers*.json)
+report: ## one page and one picture of what tools/peers.py measured: REPORT='FILE.json...' (build/peers*.json)
+	python3 tools/report.py --html $(BUILD)/report.html --png $(BUILD)/report.png $(REPORT)
+
 FUZZ_SECONDS ?= 60
 fuzz: all ## compare random cases, every plan of each, with the oracle for FUZZ_SECONDS (60)
 	$(COMMAND) fuzz --seconds $(FUZZ_SECONDS)
@@ -430,6 +434,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug emu check-emu setup run check check-gpu test bench fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug emu check-emu setup run check check-gpu test bench report fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

@@ -16,6 +16,9 @@ numpy_python() {
 
 golden() { "$(numpy_python)" tests/tree.py --check; }
 
+# What times the peers, without a GPU and without peers: a stand-in, and the report of a small sample.
+peers() { "$(numpy_python)" tests/test_peers.py build; }
+
 clang_build() {
     make -j2 CC=clang BUILD=build-clang WERROR=1 all tests
     build-clang/bits tests/golden.txt

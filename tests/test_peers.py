@@ -20,7 +20,8 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
-from peers import cases, command, data, harness, records, view  # noqa: E402
+import report  # noqa: E402
+from peers import cases, command, data, facts, harness, records, view  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build")
 LAYOUTS = ["sum:f32:1000", "sum:f32:40x50/1", "sum:f32:40x50/0", "sum:f32:5x6x7/1", "sum:i8:5x6x7/0,2", "max:f32:64x64@1x64/1",
@@ -138,6 +139,37 @@ class Runs(unittest.TestCase):
         self.assertEqual(records.add({"error": "x"}, {"us": 1.0})["us"], 1.0)
         joined = records.join({"us": 5.0, "all": [5.0]}, {"us": 2.0, "all": [1.0, 3.0], "agrees": False})
         self.assertEqual((joined["us"], joined["all"], joined["agrees"]), (3.0, [5.0, 1.0, 3.0], False))
+
+
+class Report(unittest.TestCase):
+    """Of a run with the stand-in peer: tests/peers_sample.json."""
+
+    SAMPLE = os.path.join(ROOT, "tests", "peers_sample.json")
+
+    def test_page(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = os.path.join(folder, "report.html")
+            self.assertEqual(report.main([self.SAMPLE, self.SAMPLE, "--html", path]), 0)
+            with open(path, encoding="utf-8") as stream:
+                page = stream.read()
+        with open(self.SAMPLE, encoding="utf-8") as stream:
+            document = json.load(stream)
+        for record in document["cases"]:
+            self.assertIn(record["name"], page)
+        for word in ("Share of the ceiling", "Each row summed", "Each column summed", "Distribution", "Where redax is slower",
+                     "Every case", "the process died", "fake refuses this", "Machine, versions"):
+            self.assertIn(word, page)
+        self.assertNotIn("src=", page)
+        self.assertNotIn("nan", page.lower().split("<main>")[1].split("Every case")[0])
+
+    def test_verdicts(self):
+        record = {"bytes": 8000, "redax": {"us": 2.0, "ceiling_gbps": 8.0}, "peers": {
+            "torch": {"us": 2.02}, "cub": {"us": 1.0, "agrees": False}, "jax": {"skipped": "x"}, "numpy": {"us": 9.0, "ratio": 3.0}}}
+        row = facts.row(record)
+        self.assertEqual((row.best, row.verdict, row.lost, row.share, row.ratio("numpy")), ("torch", "even", False, 0.5, 3.0))
+        record["peers"]["cub"]["agrees"] = None
+        self.assertEqual((facts.row(record).verdict, facts.row(record).speedup), ("cub", 0.5))
+        self.assertEqual(facts.tally([1.0, 1.5, 0.9, 1.01]), (1, 2, 1))
 
 
 if __name__ == "__main__":

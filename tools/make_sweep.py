@@ -14,8 +14,8 @@ MI = 1 << 20
 LENGTHS = [2, 3, 4, 5, 7, 8, 16, 31, 33, 64, 67, 100, 127, 129, 256, 500, 768, 1000, 1024, 4096, 4097, 50257, 128256, 1000000]
 LONG = [50257, 128256, 1000000]  # two vocabularies and a million
 FEW = [1, 2, 8, 32, 100, 1000]
-SIZES = {"bool": 1, "i8": 1, "u8": 1, "f8e4m3": 1, "f8e5m2": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "i64": 8,
-         "u64": 8, "f64": 8, "c64": 8, "c128": 16}
+SIZES = {"bool": 1, "i8": 1, "u8": 1, "f8e4m3": 1, "f8e5m2": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4,
+         "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16}
 OPS = ["prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "minmax", "any", "all", "count_nonzero", "norm1", "norm2",
        "norminf", "norm3", "sumsq", "logsumexp"]
 BITS = ["bit_and", "bit_or", "bit_xor"]
