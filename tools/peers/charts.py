@@ -84,7 +84,7 @@ def share_panel(some, family, width=340, height=230):
 def heat_map(cells, label, columns, lines):
     """cells as facts.grid makes them; columns and lines: the bins shown, the same for both maps."""
     wide, tall, left, top = 38, 28, 50, 58
-    width, height = left + wide * len(columns) + 4, top + tall * len(lines) + 8
+    width, height = left + max(wide * len(columns), 8 * len(label)) + 4, top + tall * len(lines) + 8
     parts = [text(left, 18, label, "start", 13, INK, "600"), text(left, 36, "columns →", "start"),
              text(left - 8, 52, "rows ↓", "end")]
     for i, b in enumerate(columns):

@@ -121,8 +121,8 @@ def speedups(rows, names):
             for name in [None, *names] if facts.against(rows, name)]
     if not made:
         return ""
-    return ("<h2>Distribution of speed-ups</h2><p>Microseconds of the peer over microseconds of redax, on a logarithmic scale; to "
-            f"the left of the dotted line redax is slower than the peer.</p><div class=charts>{''.join(made)}</div>")
+    return ("<h2>Distribution of speed-ups</h2><p>Microseconds of the peer over microseconds of redax, on a logarithmic scale; "
+            f"to the left of the dotted line redax is slower than the peer.</p><div class=charts>{''.join(made)}</div>")
 
 
 def label(row):
@@ -134,10 +134,10 @@ def losses(rows):
     if not some:
         return "<h2>Where redax is slower</h2><p>In no case is the best peer faster by more than 2%.</p>"
     lines = "".join(f"<tr>{label(r)}<td>{microseconds(r.us)}</td><td>{microseconds(r.peers[r.best])}</td>"
-                    f"<td>{escape(facts.title(r.best))}</td><td class=peer>{r.speedup:.2f}</td><td>{percent(r.share)}</td></tr>"
-                    for r in some)
+                    f"<td>{escape(facts.title(r.best))}</td><td class=peer>{r.speedup:.2f}</td>"
+                    + (f"<td>{percent(r.share)}</td>" if r.share is not None else "") + "</tr>" for r in some)
     return ("<h2>Where redax is slower</h2><table><tr><th>case</th><th>redax µs</th><th>best peer µs</th><th>best peer</th>"
-            f"<th>speed-up</th><th>share of ceiling</th></tr>{lines}</table>")
+            f"<th>speed-up</th>{'<th>share of ceiling</th>' if some[0].share is not None else ''}</tr>{lines}</table>")
 
 
 def percent(share):
@@ -164,23 +164,24 @@ def winner(row):
 
 
 def every_case(rows, names):
-    lines = []
+    lines, ceilings = [], any(r.share is not None for r in rows)
     for family, words in charts.FAMILIES.items():
         some = [r for r in rows if r.record["family"] == family]
         if some:
-            lines.append(f"<tr class=family><td colspan={5 + len(names)}>{words}, {len(some)}</td></tr>")
+            lines.append(f"<tr class=family><td colspan={4 + ceilings + len(names)}>{words}, {len(some)}</td></tr>")
         for r in some:
             failed = f'<td class=bad title="{escape(r.record["redax"].get("error", ""))}">failed</td>'
             ours = f"<td>{microseconds(r.us)}</td>" if r.us else failed if r.record["redax"] else "<td class=none>–</td>"
             ratio = f"<td class={'peer' if r.lost else 'quiet'}>{r.speedup:.2f}</td>" if r.speedup else "<td class=none>–</td>"
-            lines.append(f"<tr>{label(r)}{ours}<td>{percent(r.share)}</td>{''.join(cell(r, name) for name in names)}"
-                         f"{ratio}{winner(r)}</tr>")
-    heads = "".join(f"<th>{escape(facts.title(name))}</th>" for name in names)
+            share = f"<td>{percent(r.share)}</td>" if ceilings else ""
+            lines.append(f"<tr>{label(r)}{ours}{share}{''.join(cell(r, name) for name in names)}{ratio}{winner(r)}</tr>")
+    heads = ("<th>ceiling</th>" if ceilings else "") + "".join(f"<th>{escape(facts.title(name))}</th>" for name in names)
     star = any(not m.get("graph", True) for r in rows for m in r.record["peers"].values() if "us" in m)
-    note = " * Dispatched back to back from the host, not a CUDA graph." if star else ""
-    return ("<h2>Every case</h2><p>Microseconds a call, and the share of the ceiling that redax reaches. The best peer is bold; – is "
-            f"no such op, dtype or layout (point at it for the reason).{note}</p><div class=scroll><table><tr><th>case</th>"
-            f"<th>redax</th><th>ceiling</th>{heads}<th>speed-up</th><th>winner</th></tr>{''.join(lines)}</table></div>")
+    told = ("Microseconds a call" + (", and the share of the ceiling that redax reaches" if ceilings else "")
+            + ". The best peer is bold; – is no such op, dtype or layout (point at it for the reason)."
+            + (" * Dispatched back to back from the host, not a CUDA graph." if star else ""))
+    return (f"<h2>Every case</h2><p>{told}</p><div class=scroll><table><tr><th>case</th><th>redax</th>{heads}<th>speed-up</th>"
+            f"<th>winner</th></tr>{''.join(lines)}</table></div>")
 
 
 def method(document):

@@ -78,7 +78,7 @@ def macros(case):
         raise Unsupported(f"CUB has no {op}")
     plain = acc == given and out == acc and op in ("sum", "prod", "min", "max", "any", "all")
     return {"IN": given, "ACC": acc, "OUT": out, "OP": functor, "INIT": init, "LIFT(x)": lift, "FINISH(a,n)": finish,
-            "PLAIN": int(plain), "ARG": int(op.startswith("arg")), "SEGMENTS": int(not case.whole)}
+            "PLAIN": int(plain), "ARG": int(op.startswith("arg")), "SEGMENTS": int(case.outputs != 1)}
 
 
 def architecture():

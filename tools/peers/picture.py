@@ -5,8 +5,16 @@ import math
 from . import charts, facts
 
 
+def nothing(axes, words):
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, words, ha="center", va="center", color=charts.GREY, transform=axes.transAxes)
+
+
 def share_axes(axes, rows):
     some = [r for r in rows if r.share is not None]
+    if not some:
+        nothing(axes, "no ceiling was measured")
+        return
     theirs = [r for r in some if r.best]
     size = {id(r): r.record["bytes"] * 1.25 ** aside for r, aside in charts.spread(some)}
     axes.scatter([size[id(r)] for r in theirs], [100 * r.share_of(r.peers[r.best]) for r in theirs], s=16, facecolors="none",
@@ -20,10 +28,13 @@ def share_axes(axes, rows):
     axes.set_xlabel("bytes that have to move")
     axes.set_ylabel("% of the read ceiling")
     axes.set_title("Share of the ceiling over size", loc="left")
-    axes.legend(frameon=False, fontsize=9, loc="upper left")
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(0, 0.86))
 
 
 def heat_axes(axes, cells, label, lines, columns):
+    if not cells:
+        nothing(axes, f"{label}: no case")
+        return
     axes.set_xlim(0, len(columns))
     axes.set_ylim(len(lines), 0)
     for (b, c), found in cells.items():
