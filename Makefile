@@ -223,7 +223,8 @@ cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode = $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch)) \
 	$(foreach arch,$(CUDA_PTX),-gencode arch=compute_$(arch),code=compute_$(arch))
-NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(cuda_gencode) -Iinclude -Isrc $(CUDA_DEFINES) -Xfatbin -compress-all -MMD -MP \
+NVCC_SOURCE := -std=c++17 -O3 -fmad=false -Iinclude -Isrc -MMD -MP
+NVCC_FLAGS = $(NVCC_SOURCE) $(cuda_gencode) $(CUDA_DEFINES) -Xfatbin -compress-all \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
 $(cuda_host): $(OBJ)/%.o: %.cu
@@ -251,11 +252,39 @@ endif
 
 -include $(wildcard $(OBJ)/$(cuda_dir)/*.d)
 
+# ---- What nvcc makes of the kernels ----
+# `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the tables of
+# the debug build: about four minutes of processor time, half of it block_y, where the full ones take half an hour. The tile of general
+# holds every algebra whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
+ptx_dir := $(BUILD)/ptx
+ptx_named := $(ptx_dir)/strategy_general.SAMPLE.named.ptx
+ptx_small := $(cuda_strategies:%=$(ptx_dir)/%.SMALL.ptx)
+ptx_host := $(patsubst $(cuda_dir)/%.cu,$(ptx_dir)/%.ptx,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
+ptx_nvcc = mkdir -p $(@D) && $(NVCC) $(NVCC_SOURCE) -MF $@.d -arch=compute_90 -ptx -o $@
+
+$(ptx_host): $(ptx_dir)/%.ptx: $(cuda_dir)/%.cu
+	$(call say,PTX,$<) $(ptx_nvcc) $<
+
+$(ptx_small): $(ptx_dir)/%.SMALL.ptx: $(cuda_dir)/%.cu
+	$(call say,PTX,'$< (SMALL)') $(ptx_nvcc) -DRDX_CUDA_SMALL_TABLES -DRDX_FAMILY=SMALL -DRDX_FAMILY_SMALL $<
+
+$(ptx_named): $(cuda_dir)/strategy_general.cu tests/ptx/named_fma.cuh
+	$(call say,PTX,'$< (SAMPLE)') $(ptx_nvcc) -include tests/ptx/named_fma.cuh -DRDX_CUDA_SAMPLE_TABLES -DRDX_FAMILY=SAMPLE \
+		-DRDX_FAMILY_SAMPLE $<
+
+$(ptx_small:%=%as): %.ptxas: %.ptx
+	$(call say,PTXAS,$<) { $(NVCC) --version && $(NVCC) -arch=sm_90 -fmad=false -Xptxas -v -cubin -o /dev/null $<; } >$@ 2>&1 || { cat $@; false; }
+
+# block_y first: it takes as long as all the others together.
+ptx: $(ptx_dir)/strategy_block_y.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
+
+-include $(wildcard $(ptx_dir)/*.d)
+
 # ---- The CUDA emulator ----
 # The same plugin from the same sources, compiled for the CPU (tests/emu): `make emu` needs no nvcc, RDX_CUDA_PLUGIN names the result.
 # EMU_SANITIZE=address,undefined or thread: the kernels are instrumented, the scheduler is not. Sanitized plugins need programs
 # that brought the sanitizer's run-time with them, so the programs are linked again beside each plugin, from the usual objects.
-# EMU_TABLES=sample: each algebra with few dtypes; small: as in the debug build. EMU_CFLAGS=--coverage counts lines.
+# EMU_TABLES=sample: each algebra with few dtypes; small: as in the debug build; planted: fewer, for tests/mutants.py. EMU_CFLAGS=--coverage counts lines.
 EMU_CXX ?= $(if $(EMU_SANITIZE),clang++,g++)
 # Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
 EMU_OPTIMISE ?= $(if $(findstring thread,$(EMU_SANITIZE)),-O1,-O0)

@@ -102,6 +102,19 @@ emulated() {
     fi
 }
 
+# What nvcc makes of the kernels, where there is one: how they round, and what does not fit into registers.
+ptx() {
+    local nvcc=()
+    if command -v nvcc >/dev/null; then nvcc=(nvcc); fi
+    tools/check_ptx.py --test "${nvcc[@]}"
+    if [ ${#nvcc[@]} = 0 ]; then
+        echo "no nvcc here: no kernel was compiled"
+        return
+    fi
+    make -j2 ptx
+    tools/check_ptx.py build/ptx
+}
+
 mutants() { "$(numpy_python)" tests/mutants.py; }
 
 # Nothing that a build or a test wrote is left in the tree but what .gitignore names.
