@@ -4,13 +4,17 @@
 
 #include <string.h>
 
+#ifndef RDX_CUDA_MANY_BLOCKS
+#define RDX_CUDA_MANY_BLOCKS 4096 /* the emulator says otherwise */
+#endif
+
 enum {
     WARPS = RDX_CUDA_THREADS / 32,
     WIDE = 32,
     BATCH = 32,
     BATCH_BYTES = 32768,
     BUSY_WARPS = 32768,
-    MANY_BLOCKS = 4096,
+    MANY_BLOCKS = RDX_CUDA_MANY_BLOCKS,
     RUN_BYTES = 32768,
     COLUMN_WARPS = 8192,
     FEW_BLOCKS = 512
