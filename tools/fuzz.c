@@ -261,10 +261,7 @@ static bool run_on_device(Trial *trial, RdxMirror *mirror, int index)
 static bool run_device(Trial *trial)
 {
     RdxMirror mirror;
-    size_t bytes = 0;
-    for (int which = 0; which < trial->task.tensors; which++)
-        bytes += (size_t)(trial->task.buffer[which].usable_end - trial->task.buffer[which].usable);
-    if (bytes > MIRRORED_BYTES) {
+    if (rdx_mirror_bytes(&trial->task) > MIRRORED_BYTES) {
         if (trial->counts)
             trial->counts->too_large++;
         return true;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 256, CANARY = 0xc3 };
+enum { PAGE = 256, MARGINS = 3 * PAGE, CANARY = 0xc3, SPARSE = 16 << 20, MOST_ELEMENTS = 65536 };
 
 static const RdxPluginTable *plugin;
 
@@ -25,6 +25,40 @@ static size_t bytes_of(const RdxTask *task, int which)
     return (size_t)(task->buffer[which].usable_end - task->buffer[which].usable);
 }
 
+/* A few elements far apart: the holes between them stay at home. */
+static bool is_sparse(const RdxTask *task, int which)
+{
+    return which == RDX_CASE_IN && bytes_of(task, which) > SPARSE && task->extent[which].elements <= MOST_ELEMENTS;
+}
+
+size_t rdx_mirror_bytes(const RdxTask *task)
+{
+    size_t bytes = 0;
+    for (int which = 0; which < task->tensors; which++)
+        bytes += is_sparse(task, which) ? 0 : bytes_of(task, which);
+    return bytes;
+}
+
+static int element_bytes(const RdxTask *task, int which)
+{
+    return rdx_data_type(rdx_data_number(task->tensor[which].dtype))->size;
+}
+
+static RdxStatus send_input(RdxMirror *mirror, RdxTask *task)
+{
+    const unsigned char *usable = task->buffer[RDX_CASE_IN].usable;
+    unsigned char *place = mirror->place[RDX_CASE_IN];
+    if (!is_sparse(task, RDX_CASE_IN))
+        return plugin->copy(place, usable, bytes_of(task, RDX_CASE_IN), mirror->id);
+    RdxStatus status = RDX_OK;
+    for (int64_t i = 0; status == RDX_OK && i < task->extent[RDX_CASE_IN].elements; i++) {
+        const unsigned char *element = rdx_case_element(task, RDX_CASE_IN, i);
+        status =
+            plugin->copy(place + (element - usable), element, (size_t)element_bytes(task, RDX_CASE_IN), mirror->id);
+    }
+    return status;
+}
+
 RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
 {
     memset(mirror, 0, sizeof *mirror);
@@ -35,17 +69,19 @@ RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
         const struct RdxCaseBuffer *buffer = &task->buffer[which];
         RdxTensor *tensor = &mirror->tensor[which];
         void *memory = NULL;
-        status = plugin->memory_take(&memory, bytes_of(task, which) + 2 * PAGE, id);
+        status = plugin->memory_take(&memory, bytes_of(task, which) + MARGINS, id);
         if (status != RDX_OK)
             break;
         mirror->memory[which] = memory;
-        mirror->place[which] = mirror->memory[which] + (uintptr_t)buffer->usable % PAGE;
+        mirror->place[which] = mirror->memory[which] + PAGE + (uintptr_t)buffer->usable % PAGE;
+        if (which != RDX_CASE_IN) /* the host's buffers are aligned far better than outputs have to be */
+            mirror->place[which] += (int64_t)(task->c.seed / 3 % 4) * element_bytes(task, which);
         *tensor = task->tensor[which];
         tensor->device = (RdxDevice){2, id};
         tensor->data =
             (void *)((uintptr_t)mirror->place[which] + ((uintptr_t)tensor->data - (uintptr_t)buffer->usable));
         if (which == RDX_CASE_IN)
-            status = plugin->copy(mirror->place[which], buffer->usable, bytes_of(task, which), id);
+            status = send_input(mirror, task);
     }
     mirror->problem.in = &mirror->tensor[RDX_CASE_IN];
     mirror->problem.out = &mirror->tensor[RDX_CASE_OUT];
@@ -65,6 +101,34 @@ static RdxStatus send(RdxMirror *mirror, RdxTask *task)
     RdxStatus status = RDX_OK;
     for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
         status = plugin->copy(mirror->place[which], task->buffer[which].usable, bytes_of(task, which), mirror->id);
+    return status;
+}
+
+/* Canaries before and behind what travels of an output: where the host has guard pages, the device has none. */
+static RdxStatus set_margins(const RdxMirror *mirror, const RdxTask *task, int which)
+{
+    unsigned char canaries[MARGINS];
+    size_t bytes = bytes_of(task, which), before = (size_t)(mirror->place[which] - mirror->memory[which]);
+    memset(canaries, CANARY, sizeof canaries);
+    RdxStatus status = plugin->copy(mirror->memory[which], canaries, before, mirror->id);
+    return status != RDX_OK ? status
+                            : plugin->copy(mirror->place[which] + bytes, canaries, MARGINS - before, mirror->id);
+}
+
+static RdxStatus check_margins(const RdxMirror *mirror, const RdxTask *task, int which, char *sentence, size_t size)
+{
+    unsigned char got[MARGINS];
+    size_t bytes = bytes_of(task, which), before = (size_t)(mirror->place[which] - mirror->memory[which]);
+    RdxStatus status = plugin->copy(got, mirror->memory[which], before, mirror->id);
+    if (status == RDX_OK)
+        status = plugin->copy(got + before, mirror->place[which] + bytes, MARGINS - before, mirror->id);
+    if (status != RDX_OK)
+        snprintf(sentence, size, "%s", rdx_last_error());
+    for (size_t i = 0; status == RDX_OK && i < MARGINS; i++)
+        if (got[i] != CANARY) {
+            snprintf(sentence, size, "bytes beside output %d were written on the device", which - 1);
+            status = RDX_ERR_INTERNAL;
+        }
     return status;
 }
 
@@ -103,6 +167,8 @@ static RdxStatus execute_between_canaries(RdxMirror *mirror, RdxTask *task, cons
         status = rdx_workspace_init(plan, memory + PAGE, NULL);
     if (status == RDX_OK)
         status = send(mirror, task);
+    for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
+        status = set_margins(mirror, task, which);
     if (status == RDX_OK)
         status =
             rdx_execute(plan, p->in->data, p->out->data, p->out2 ? p->out2->data : NULL, memory + PAGE, bytes, NULL);
@@ -114,6 +180,8 @@ static RdxStatus execute_between_canaries(RdxMirror *mirror, RdxTask *task, cons
         snprintf(sentence, size, "%s", rdx_last_error());
     else if (!workspace_intact(room, bytes, sentence, size))
         status = RDX_ERR_INTERNAL;
+    for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
+        status = check_margins(mirror, task, which, sentence, size);
     return status;
 }
 

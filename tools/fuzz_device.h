@@ -1,5 +1,6 @@
 /* A task's tensors mirrored on a CUDA device, so that the fuzzer and tests can run the same CASE there: the whole buffers travel,
-   margins and holes too, and what came back is checked where it always is, on the host. The memory comes from the plugin. */
+   margins and holes too, and what came back is checked where it always is, on the host. Of an input of few elements far apart these
+   alone travel. The memory comes from the plugin. */
 #ifndef RDX_TOOLS_FUZZ_DEVICE_H
 #define RDX_TOOLS_FUZZ_DEVICE_H
 
@@ -10,8 +11,11 @@ typedef struct RdxMirror {
     RdxProblem problem; /* the task's, with tensors on the device */
     RdxTensor tensor[RDX_CASE_TENSORS];
     unsigned char *memory[RDX_CASE_TENSORS];
-    unsigned char *place[RDX_CASE_TENSORS]; /* of the buffer's `usable`: aligned as on the host */
+    unsigned char *place[RDX_CASE_TENSORS]; /* of the buffer's `usable`; outputs are aligned to elements only */
 } RdxMirror;
+
+/* Bytes that travel. */
+size_t rdx_mirror_bytes(const RdxTask *task);
 
 /* Takes memory for the task's buffers and copies the input. RDX_ERR_DEVICE_MEMORY and others with a sentence. */
 RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id);

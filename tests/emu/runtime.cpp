@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <vector>
 
 namespace emu
@@ -43,16 +44,22 @@ struct Allocation {
 static std::map<uintptr_t, Allocation> allocations;
 static size_t taken[DEVICES];
 
-enum { UNSET = 0xff };
+enum { UNSET = 0xff, LARGE = 256 << 20 };
 
 cudaError_t take_memory(void **memory, size_t bytes, int device)
 {
     if (bytes > models[device].memory - taken[device])
         return cudaErrorMemoryAllocation;
     /* Aligned as a device's memory is, and not a byte longer than asked for: AddressSanitizer watches both ends. */
-    if (posix_memalign(memory, 256, bytes ? bytes : 1) != 0)
-        return cudaErrorMemoryAllocation;
-    memset(*memory, UNSET, bytes);
+    if (bytes > LARGE) { /* few elements far apart, we hope: only pages that are touched are there */
+        *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (*memory == MAP_FAILED)
+            return cudaErrorMemoryAllocation;
+    } else {
+        if (posix_memalign(memory, 256, bytes ? bytes : 1) != 0)
+            return cudaErrorMemoryAllocation;
+        memset(*memory, UNSET, bytes);
+    }
     allocations[(uintptr_t)*memory] = {bytes, device};
     taken[device] += bytes;
     return cudaSuccess;
@@ -63,9 +70,13 @@ bool give_memory(void *memory)
     auto found = allocations.find((uintptr_t)memory);
     if (found == allocations.end())
         return false;
-    taken[found->second.device] -= found->second.bytes;
+    size_t bytes = found->second.bytes;
+    taken[found->second.device] -= bytes;
     allocations.erase(found);
-    free(memory);
+    if (bytes > LARGE)
+        munmap(memory, bytes);
+    else
+        free(memory);
     return true;
 }
 
