@@ -293,10 +293,13 @@ EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
 EMU_CFLAGS ?=
 EMU_DEFINES_sample := -DRDX_CUDA_SAMPLE_TABLES
 EMU_DEFINES_small := -DRDX_CUDA_SMALL_TABLES
+EMU_DEFINES_planted := -DRDX_CUDA_PLANTED_TABLES
 ifeq ($(EMU_TABLES),sample)
 EMU_FAMILIES := SAMPLE
 else ifeq ($(EMU_TABLES),small)
 EMU_FAMILIES := SMALL
+else ifeq ($(EMU_TABLES),planted)
+EMU_FAMILIES := PLANTED
 else
 EMU_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
@@ -305,8 +308,9 @@ emu_sanitize := $(if $(EMU_SANITIZE),-fsanitize=$(EMU_SANITIZE) -fno-omit-frame-
 	$(if $(findstring undefined,$(EMU_SANITIZE)),-fno-sanitize=vptr$(comma)function -fno-sanitize-recover=all))
 EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno-missing-field-initializers -Iinclude -Isrc -Itests/emu $(if $(WERROR),-Werror) \
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
-# As for the CPU's kernels: no fma that the source does not name, no algebra of reals.
-EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off $(emu_sanitize) $(EMU_CFLAGS) \
+# As for the CPU's kernels: no fma that the source does not name, no algebra of reals. A GPU traps where an address is not aligned.
+EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off \
+	$(or $(emu_sanitize),-fsanitize=alignment -fsanitize-undefined-trap-on-error) $(EMU_CFLAGS) \
 	$(EMU_DEFINES_$(EMU_TABLES)) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
 	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
@@ -327,8 +331,9 @@ $$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
 endef
 $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
+# Warps take several rows from three blocks on: with as many as a GPU waits for, no case that runs here would show it.
 $(emu_obj)/$(cuda_dir)/shape.o: $(cuda_dir)/shape.c
-	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -c -o $@ $<
+	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -DRDX_CUDA_MANY_BLOCKS=2 -c -o $@ $<
 
 $(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(emu_obj)/$(cuda_dir)/shape.o tests/emu/plugin.map
 	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \
@@ -463,6 +468,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug emu check-emu setup run check check-gpu test bench report fuzz fuzzers check-real install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug ptx emu check-emu setup run check check-gpu test bench report fuzz fuzzers check-real install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

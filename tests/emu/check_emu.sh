@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_emu.sh BUILD KIND CASES [SEED]: the emulator of BUILD (plain, address or thread) notices planted bugs; then every plan that the
-# CUDA planner offers, for the golden answers on both emulated devices, and CASES random cases on each, through the kernels in
-# BUILD, under schedules from SEED.
+# CUDA planner offers, for the cases of cases.txt, the golden answers and CASES random cases, on both emulated devices, through the
+# kernels in BUILD, under schedules from SEED.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:?usage: check_emu.sh BUILD plain|address|thread CASES [SEED]} kind=${2:?} cases=${3:?}
@@ -10,6 +10,7 @@ export TSAN_OPTIONS=halt_on_error=1:exitcode=66 ASAN_OPTIONS=detect_leaks=1:dete
 export UBSAN_OPTIONS=print_stacktrace=1
 tests/emu/check_planted.sh "$build" "$kind"
 for device in 0 1; do
+    tests/emu/check_cases.sh "$build" $device
     "$build/bits" --device cuda:$device tests/golden.txt
     "$build/redax" fuzz --device cuda:$device --cases "$cases" --seed "$((RDX_EMU_SEED + device))"
 done
