@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 33 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 76 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
 
@@ -10,7 +10,7 @@ A mutant is one change to one file of src/. It is killed if it does not survive,
 a fuzz run through the emulated plugin. One that does not compile is no mutant: another is drawn.
 The draw orders all possible changes by a hash of (seed, file, line's text, operator), so an edit elsewhere does not reshuffle it.
 Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
-is named in the output. A named patch that no longer applies is a failure.
+is named in the output. A named patch that no longer applies to exactly one place is a failure.
 
 Each worker has a copy of the tree with everything built at -O1; a mutant rebuilds what make thinks it must, and is undone by
 putting back the files that differ from the pristine copy.
@@ -35,7 +35,7 @@ DRAWN = 40
 NEEDED = 0.95
 QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda print".split()
 
-# line: position of `old`, counted from 0; -1: wherever it is. judge: "host", or the kind of emulator that judges it
+# line: position of `old`, counted from 0; -1: in the one place where it is. judge: "host", or the kind of emulator that judges it
 Mutant = namedtuple("Mutant", "name path old new line judge")
 
 NAMED = [
@@ -122,6 +122,143 @@ NAMED_CUDA = [
     ("too little shared memory for the stack", "src/kernels/cuda/shape.c",
      "(int64_t)(shape->batch + shape->levels) *",
      "(int64_t)(shape->batch + shape->levels - 1) *", "plain"),
+    ("a slot of the ring is overwritten that is still to be read", "src/kernels/cuda/ring.cuh",
+     "source.issue(slots + (group == 0 ? DEPTH - 1 : group - 1) * group_bytes);",
+     "source.issue(slots + (group + 1 == DEPTH ? 0 : group + 1) * group_bytes);", "plain"),
+    ("a group is read before its copies have landed", "src/kernels/cuda/ring.cuh",
+     "            wait_copies<DEPTH - 2>();",
+     "            wait_copies<DEPTH - 1>();", "plain"),
+    ("a crooked row looks into the next group too early", "src/kernels/cuda/ring.cuh",
+     "wait_copies<DEPTH - 3>();",
+     "wait_copies<DEPTH - 2>();", "plain"),
+    ("logsumexp looks into a group too many", "src/kernels/cuda/ring.cuh",
+     "? DEPTH - 1 - most_peeked : 0",
+     "? DEPTH - most_peeked : 0", "plain"),
+    ("rows are read where they start, aligned or not", "src/kernels/cuda/rows.cuh",
+     "(int)((uintptr_t)row & 127)",
+     "(int)((uintptr_t)row & 112)", "plain"),
+    ("the first vector of a crooked row is left out", "src/kernels/cuda/rows.cuh",
+     "(u > 0 || thread >= skipped)",
+     "(u > 0 || thread > skipped)", "plain"),
+    ("every word turns by the mask of the first", "src/kernels/cuda/lanes.cuh",
+     "int bytes = before - 16 * thread - 4 * w;",
+     "int bytes = before - 16 * thread;", "plain"),
+    ("a warp with several rows takes one too many", "src/kernels/cuda/rows.cuh",
+     "((int)item.outputs - mate + mates - 1) / mates",
+     "((int)item.outputs + mates - 1) / mates", "plain"),
+    ("a warp's next row is its neighbour's", "src/kernels/cuda/rows.cuh",
+     "p.keep_rank == 1 ? mates * p.dims[0].in : 0",
+     "p.keep_rank == 1 ? p.dims[0].in : 0", "plain"),
+    ("threads without elements count in the maximum", "src/kernels/cuda/rows.cuh",
+     "bool all = n >= lanes, there = all;",
+     "bool all = n >= lanes, there = true;", "plain"),
+    ("the last line of a row is a whole one", "src/kernels/cuda/rows.cuh",
+     "fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);",
+     "fold.run(ring, source, (n + lanes - 1) >> log2, (n + lanes - 1) >> log2, count, index, node);", "plain"),
+    ("a team's warps are halved, not paired", "src/kernels/cuda/warp.cuh",
+     "for (int bit = 1; bit < neighbours; bit *= 2) {",
+     "for (int bit = neighbours / 2; bit >= 1; bit /= 2) {", "plain"),
+    ("a team meets before its nodes are there", "src/kernels/cuda/strategy_block_x.cu",
+     "        slots.put(warp, node);\n    __syncthreads();",
+     "        slots.put(warp, node);", "plain"),
+    ("the right edge of a warp's run is dropped", "src/kernels/cuda/warp.cuh",
+     "        while (first > 0) {",
+     "        while (false) {", "plain"),
+    ("the multiplier of runs is rounded down", "src/kernels/cuda/shape.c",
+     "(uint32_t)((gap << 32) / shape->run + 1)",
+     "(uint32_t)((gap << 32) / shape->run)", "plain"),
+    ("a lane too many in a ragged group", "src/kernels/cuda/lanes.cuh",
+     "if (ROWS && v + u >= count(e))",
+     "if (ROWS && v + u > count(e))", "plain"),
+    ("lines after the last are folded", "src/kernels/cuda/lanes.cuh",
+     "            if (v + u >= lines)\n                continue;\n",
+     "", "plain"),
+    ("a ragged group begins anew", "src/kernels/cuda/lanes.cuh",
+     "            begun = begun || v + G <= whole;\n",
+     "", "plain"),
+    ("the last of equals wins a lane", "src/kernels/cuda/thread.cuh",
+     "    static constexpr bool remembers = true;\n",
+     """    static constexpr bool remembers = true;
+    static __device__ typename Push<A>::State next(const typename Push<A>::State &state, typename A::T x, typename A::T y,
+                                                   int line, int64_t)
+    {
+        typename Push<A>::State later = A::push(state, x, y, line);
+        later.line = y == later.k ? line : later.line;
+        return later;
+    }
+""", "plain"),
+    ("indices are taken to ascend", "src/kernels/cuda/shape.c",
+     "shape->ascending = is_ascending(space);",
+     "shape->ascending = true;", "plain"),
+    ("a ragged chunk of columns is taken for an even one", "src/kernels/cuda/columns.cuh",
+     "int lines = n & (p.recipe.lanes - 1) ? 0 : n >>",
+     "int lines = n >>", "plain"),
+    ("lanes that end within a group are taken to fill it", "src/kernels/cuda/columns.cuh",
+     "s.group_lanes_log2 : lines % group_vectors == 0;",
+     "s.group_lanes_log2 : true;", "plain"),
+    ("lanes of a class in ascending order", "src/kernels/cuda/columns.cuh",
+     "lane_class + s.classes * reverse_bits(i, s.lanes_log2)",
+     "lane_class + s.classes * i", "plain"),
+    ("classes by warp before row", "src/kernels/cuda/columns.cuh",
+     "residue + s.residues * (row + s.rows_at_once * warp_class)",
+     "residue + s.residues * (warp_class + s.class_warps * row)", "plain"),
+    ("a warp reads what another has not left yet", "src/kernels/cuda/strategy_block_y.cu",
+     "            stack.put(0, node);\n        __syncthreads();",
+     "            stack.put(0, node);", "plain"),
+    ("the right edge of columns is dropped", "src/kernels/cuda/columns.cuh",
+     "    while (first > 0) {",
+     "    while (false) {", "plain"),
+    ("bytes of a word behind the row are summed", "src/kernels/cuda/short_rows.cuh",
+     "count < 4 ? word & ((1u << 8 * count) - 1) : word",
+     "word", "plain"),
+    ("a tile is read while others copy it", "src/kernels/cuda/strategy_warp.cu",
+     "        __syncwarp(); /*",
+     "        /*", "plain"),
+    ("a tile's last vector is left out", "src/kernels/cuda/strategy_warp.cu",
+     "if (left >= line + 16)",
+     "if (left > line + 16)", "plain"),
+    ("the last rows of a tile have no turn", "src/kernels/cuda/strategy_warp.cu",
+     "(rows - done + at_once - 1) >> log2_of(at_once)",
+     "(rows - done) >> log2_of(at_once)", "plain"),
+    ("vectors of a row by a multiplier that is rounded down", "src/kernels/cuda/shape.c",
+     "shape->row_magic = 65536 / each + 1;",
+     "shape->row_magic = 65536 / each;", "plain"),
+    ("words of a thread's last stride are forgotten", "src/kernels/cuda/short_rows.cuh",
+     "int whole = (left + (1 << stride_log2) - W) >> stride_log2,",
+     "int whole = left >> stride_log2,", "plain"),
+    ("vectors are stored at any address", "src/kernels/cuda/grid.cuh",
+     "valid == E &&\n            (uintptr_t)to % 16 == 0) {",
+     "valid == E) {", "plain"),
+    ("vectors are stored where outputs end within", "src/kernels/cuda/grid.cuh",
+     "p.dims[0].out == sizeof(T) && valid == E &&",
+     "p.dims[0].out == sizeof(T) &&", "plain"),
+    ("the last group of outputs is a whole one", "src/kernels/cuda/grid.cuh",
+     "left < s.group_outputs ? left : s.group_outputs",
+     "s.group_outputs", "plain"),
+    ("the last group of a run is a whole one", "src/kernels/cuda/grid.cuh",
+     "s.run_outputs - within < s.group_outputs ? s.run_outputs - within : s.group_outputs",
+     "s.group_outputs", "plain"),
+    ("residues in their own order", "src/kernels/cuda/grid.cuh",
+     "item.part * s.residues + reverse_bits(item.residue, log2_of(s.residues))",
+     "item.part * s.residues + item.residue", "plain"),
+    ("a row that is not there is joined in registers", "src/kernels/cuda/strategy_thread.cu",
+     "if (R + H < n) {",
+     "if (R + H <= n) {", "plain"),
+    ("a tile's rows lie within 2^31 bytes", "src/kernels/cuda/strategy_warp.cu",
+     "from + row * step + at,",
+     "from + (int)(row * step) + at,", "plain"),
+    ("rows begin within 2^31 bytes", "src/kernels/cuda/rows.cuh",
+     "p.in + seek_output(p, item.first_output + mate).in,",
+     "p.in + (int)seek_output(p, item.first_output + mate).in,", "plain"),
+    ("runs begin within 2^31 bytes", "src/kernels/cuda/index.cuh",
+     "return {run * outer->in + rest",
+     "return {(int)(run * outer->in) + rest", "plain"),
+    ("lanes of columns lie within 2^31 bytes", "src/kernels/cuda/columns.cuh",
+     "at = column + (chunk * 16 * p.recipe.lanes + lane(0)) * p.dims[p.keep_rank].in;",
+     "at = column + (int)((chunk * 16 * p.recipe.lanes + lane(0)) * p.dims[p.keep_rank].in);", "plain"),
+    ("lanes of a line or two lie within 2^31 bytes", "src/kernels/cuda/columns.cuh",
+     "first + lane(l) * p.dims[p.keep_rank].in +",
+     "first + (int)(lane(l) * p.dims[p.keep_rank].in) +", "plain"),
 ]
 
 
@@ -249,7 +386,7 @@ class Worker:
         with open(path) as stream:
             text = stream.read()
         if mutant.line < 0:
-            if text.count(mutant.old) < 1:
+            if text.count(mutant.old) != 1:
                 return False
             text = text.replace(mutant.old, mutant.new, 1)
         else:
@@ -296,15 +433,16 @@ EMULATORS = {"plain": "build-emu", "thread": "build-emu-thread"}
 
 
 def build_emulator(home, kind, jobs=1):
-    """The emulated plugin with the tables of the debug build; the host's objects are there."""
+    """The emulated plugin with tables of its own; the host's objects are there."""
     sanitize = ["EMU_SANITIZE=" + kind] if kind != "plain" else []
-    return run(["make", "-j%d" % jobs, "EMU_TABLES=small", "EMU_OPTIMISE=-O0"] + sanitize + make_flags() + ["emu"], home, 900)
+    return run(["make", "-j%d" % jobs, "EMU_TABLES=planted", "EMU_OPTIMISE=-O0"] + sanitize + make_flags() + ["emu"], home, 900)
 
 
 def emulator_steps(kind):
     folder = EMULATORS[kind]
     fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000" if kind == "plain" else "300"]
-    return (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 120),
+    return (("cases", ["tests/emu/check_cases.sh", folder, "0"], 120), ("cases", ["tests/emu/check_cases.sh", folder, "1"], 120),
+            ("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 120),
             ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 120),
             ("fuzz", fuzz + ["--device", "cuda:0"], 120), ("fuzz", fuzz + ["--device", "cuda:1"], 120))
 

@@ -15,6 +15,9 @@ typedef struct RdxCudaKernel {
 #if defined(RDX_CUDA_SAMPLE_TABLES)
 #define RDX_CUDA_SMALL_TABLES
 #define RDX_CUDA_FAMILIES(X) X(SAMPLE)
+#elif defined(RDX_CUDA_PLANTED_TABLES)
+#define RDX_CUDA_SMALL_TABLES
+#define RDX_CUDA_FAMILIES(X) X(PLANTED)
 #elif defined(RDX_CUDA_SMALL_TABLES)
 #define RDX_CUDA_FAMILIES(X) X(SMALL)
 #else
