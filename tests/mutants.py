@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 76 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 79 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
 
@@ -93,8 +93,8 @@ NAMED_CUDA = [
      "    if (threadIdx.x == 0) {\n        fence_grid();",
      "    if (threadIdx.x == 0) {", "thread"),
     ("partials are not fenced by who reads them", "src/kernels/cuda/grid.cuh",
-     "    if (is_last) {\n        fence_grid();",
-     "    if (is_last) {", "thread"),
+     "parts - 1) == parts - 1;\n        fence_grid();",
+     "parts - 1) == parts - 1;", "thread"),
     ("counters are left as they are", "src/kernels/cuda/grid.cuh",
      "item.group], parts - 1) == parts - 1",
      "item.group], ~0u) == parts - 1", "plain"),
@@ -227,11 +227,20 @@ NAMED_CUDA = [
      "int whole = (left + (1 << stride_log2) - W) >> stride_log2,",
      "int whole = left >> stride_log2,", "plain"),
     ("vectors are stored at any address", "src/kernels/cuda/grid.cuh",
-     "valid == E &&\n            (uintptr_t)to % 16 == 0) {",
-     "valid == E) {", "plain"),
+     " && (uintptr_t)target.out % 16 == 0) {",
+     ") {", "plain"),
     ("vectors are stored where outputs end within", "src/kernels/cuda/grid.cuh",
-     "p.dims[0].out == sizeof(T) && valid == E &&",
-     "p.dims[0].out == sizeof(T) &&", "plain"),
+     "if (p.shape.direct && valid == E && step.out",
+     "if (p.shape.direct && step.out", "plain"),
+    ("warps join leaves that are not there yet", "src/kernels/cuda/grid.cuh",
+     "            put_node<A>(shared + t, threads, node);\n            __syncthreads();",
+     "            put_node<A>(shared + t, threads, node);", "plain"),
+    ("a leaf without elements is joined", "src/kernels/cuda/grid.cuh",
+     "(s.residues == 1 || elements_of_leaves(p, leaf, 0) > 0)",
+     "true", "plain"),
+    ("a batch of leaves forgets those before it", "src/kernels/cuda/grid.cuh",
+     "int done = i >> batch_log2, level = 0;",
+     "int done = 0, level = 0;", "plain"),
     ("the last group of outputs is a whole one", "src/kernels/cuda/grid.cuh",
      "left < s.group_outputs ? left : s.group_outputs",
      "s.group_outputs", "plain"),
