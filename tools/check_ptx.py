@@ -85,7 +85,7 @@ def read_names():
 
 
 def kernel_name(mangled, names):
-    found = re.match(r"_ZN3rdx\d+([a-z_]+)INS_4SpecI(NS_5TwiceI)?NS_7AlgebraILi(\d+)ELi(\d+)EEE?(?:E?)Li(\d+)ELi\d+E", mangled)
+    found = re.match(r"_ZN3rdx\d+([a-z_]+)INS_4SpecI(NS_5TwiceI)?NS_7AlgebraILi(\d+)ELi(\d+)E+Li(\d+)ELi\d+E", mangled)
     if not found:
         return mangled
     kernel, twice, algebra, work, size = found.groups()
