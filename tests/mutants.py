@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 79 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 82 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
 
@@ -168,8 +168,8 @@ NAMED_CUDA = [
      "(uint32_t)((gap << 32) / shape->run + 1)",
      "(uint32_t)((gap << 32) / shape->run)", "plain"),
     ("a lane too many in a ragged group", "src/kernels/cuda/lanes.cuh",
-     "if (ROWS && v + u >= count(e))",
-     "if (ROWS && v + u > count(e))", "plain"),
+     "if (RAGGED && v + u >= count(e))",
+     "if (RAGGED && v + u > count(e))", "plain"),
     ("lines after the last are folded", "src/kernels/cuda/lanes.cuh",
      "            if (v + u >= lines)\n                continue;\n",
      "", "plain"),
@@ -253,6 +253,15 @@ NAMED_CUDA = [
     ("a row that is not there is joined in registers", "src/kernels/cuda/strategy_thread.cu",
      "if (R + H < n) {",
      "if (R + H <= n) {", "plain"),
+    ("the line behind a crooked stream is not asked for", "src/kernels/cuda/strategy_few_columns.cu",
+     "if (line >= lines + (vector == 0 && before > 0))",
+     "if (line >= lines)", "plain"),
+    ("lanes of few columns are joined before they are there", "src/kernels/cuda/strategy_few_columns.cu",
+     "        __syncwarp();\n#pragma unroll 2",
+     "#pragma unroll 2", "plain"),
+    ("warps of few columns meet before they are there", "src/kernels/cuda/strategy_few_columns.cu",
+     "            met.put(threadIdx.x, node);\n            __syncthreads();",
+     "            met.put(threadIdx.x, node);", "plain"),
     ("a tile's rows lie within 2^31 bytes", "src/kernels/cuda/strategy_warp.cu",
      "from + row * step + at,",
      "from + (int)(row * step) + at,", "plain"),
