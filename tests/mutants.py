@@ -158,7 +158,7 @@ NAMED_CUDA = [
     ("a team's warps are halved, not paired", "src/kernels/cuda/warp.cuh",
      "for (int bit = 1; bit < neighbours; bit *= 2) {",
      "for (int bit = neighbours / 2; bit >= 1; bit /= 2) {", "plain"),
-    ("a team meets before its nodes are there", "src/kernels/cuda/strategy_block_x.cu",
+    ("a team meets before its nodes are there", "src/kernels/cuda/rows.cuh",
      "        slots.put(warp, node);\n    __syncthreads();",
      "        slots.put(warp, node);", "plain"),
     ("the right edge of a warp's run is dropped", "src/kernels/cuda/warp.cuh",
