@@ -24,7 +24,7 @@ static RdxReduce strategy_code(int strategy)
 
 enum {
     STREAM_BYTES = 4 << 20, /* more than this comes from memory */
-    AHEAD_BYTES = 2048,
+    AHEAD_BYTES = 3072,
     OUTPUT_BYTES = 4 << 20, /* more goes past the caches: rows of 8 i8, as many bytes out as in, 5.0 GB/s, so 6.5 */
 };
 

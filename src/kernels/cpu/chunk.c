@@ -4,8 +4,7 @@
 #include "worker.h"
 
 enum {
-    AHEAD_BYTES = 1024, /* of what comes next, asked for while lanes are joined */
-    PIECE_BYTES = 1024, /* staged at once */
+    PIECE_BYTES = 256, /* staged at once */
 };
 
 static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element in one plane */
@@ -49,7 +48,7 @@ static void stage_run(const RdxWorker *worker, const Stage *stage, int64_t place
         const unsigned char *from = data + at * size;
         int64_t count = rdx_min(piece, n - at), to_place = place + at;
         if (ahead)
-            rdx_prefetch_far(from + ahead, count * size);
+            rdx_prefetch(from + ahead, count * size);
         if (worker->code->convert) {
             unsigned char *to = stage->converted + to_place * stage->converted_size;
             worker->code->convert(to, from, count, stage->converted_plane);
@@ -97,8 +96,6 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     RdxFold fold; /* most of it is for 16 lines; clearing it all costs more than a short fold */
     fold.lines = lines;
     fold.load = worker->code->load;
-    if (lines > 1 && line[1] - line[0] != width * in_size) /* what is asked for ahead is what follows the lines */
-        fold.load.ahead = 0;
     fold.index[0] = 0;
     fold.uneven = false;
     if (recipe->indexed) {
@@ -153,7 +150,6 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
         rows.offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     }
     if (!worker->code->staged) {
-        rows.ahead = rdx_min(row_bytes, AHEAD_BYTES);
         worker->code->rows(&rows);
         return;
     }
@@ -239,8 +235,6 @@ void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, in
     int full = (int)(n >> __builtin_ctz((unsigned)lanes));
     fold_lanes(worker, data, full + 1, 0, rest, columns, first_index, lanes_strip);
     fold_lanes(worker, data, full, rest, lanes, columns, first_index, lanes_strip);
-    int64_t bytes = n * columns * worker->space->in_size;
-    rdx_prefetch(data + bytes, rdx_min(bytes, AHEAD_BYTES)); /* what lies behind is what comes next */
 }
 
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,

@@ -54,7 +54,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         int64_t bytes = strip->block->outputs * space->in_size;
         for (int k = 0; k < lines; k++) {
             worker->code->isa->gather(raw + k * bytes, line[k], strip->block->outputs, strip->block->in_step,
-                                      space->in_size);
+                                      space->in_size, 0);
             line[k] = raw + k * bytes;
         }
         stride = bytes;

@@ -73,7 +73,7 @@ static void spread_with_old(const RdxWorker *worker, const Target *target, const
     for (int64_t done = 0; done < space->copy_count; done++, rdx_walk_advance(&walk, 1)) {
         unsigned char *to = target->to + walk.out;
         const void *previous = old;
-        worker->code->isa->gather(old, to, count, target->step, size);
+        worker->code->isa->gather(old, to, count, target->step, size, 0);
         if (worker->code->old) {
             worker->code->old(converted, old, count, 0);
             previous = converted;

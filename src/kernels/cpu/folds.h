@@ -23,7 +23,7 @@ void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_p
                     const RdxRecipe *recipe);
 void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second);
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
-void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
+void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
 void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes);
 extern const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT];

@@ -55,7 +55,6 @@ typedef struct RdxRows {
        next, and of each within a line. */
     int64_t index, next_index, index_step;
     const int64_t *offset;
-    int64_t ahead; /* bytes behind each row to ask for before its lanes are joined */
     const struct RdxAlgebraCode *algebra;
     RdxLoad load;
 } RdxRows;
@@ -84,21 +83,18 @@ typedef struct RdxFused {
     void (*short_rows)(const RdxRows *rows); /* may be NULL */
 } RdxFused;
 
-/* Asks for memory that is needed next. Joining lanes keeps a core busy without a load in flight, and what lies behind the rows is
-   what comes next. More than a core can have in flight (16 lines of 64 bytes on many) blocks it: asking for a whole chunk of 8
-   KiB cost a fifth of the speed on a Xeon, where it had bought as much on a Zen 5; 1 KiB costs nothing there. */
+/* Asks for one line of memory. The order among loads is kept: see fold.inc. */
+static inline __attribute__((always_inline)) void rdx_ask(const unsigned char *line)
+{
+    __builtin_prefetch(line);
+    __asm__ volatile("");
+}
+
+/* The same for several lines at once: a few, for requests that come in bursts hold up the loads behind them. */
 static inline void rdx_prefetch(const unsigned char *data, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(data + at);
-}
-
-/* The same into the second cache, for what is needed a little later. A fold that does more than add keeps hardware from running
-   ahead of it: sums of bf16 from memory 9.7 GB/s, with this 2 KiB ahead 12.5 (Xeon, one core; plain read 15). */
-static inline void rdx_prefetch_far(const unsigned char *data, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(data + at, 0, 2);
+        rdx_ask(data + at);
 }
 
 /* n contiguous elements -> n values of the working type (complex: 2n, or two planes `plane` bytes apart where planar). */
@@ -128,7 +124,7 @@ typedef struct RdxIsa {
     /* result = alpha * result + beta * old over n values; old NULL where beta is 0. */
     void (*scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
     /* n elements of `size` bytes, `step` bytes apart, to consecutive places. */
-    void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size);
+    void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
     /* Copies past the caches, seen by other threads when it returns. */
     void (*stream)(void *dst, const void *src, int64_t bytes);

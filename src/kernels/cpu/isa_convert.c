@@ -3,10 +3,7 @@
 #include "folds.h"
 
 #include "../scalar.h"
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
+#include "widen.h"
 
 #define NAME(from, to) from##_to_##to
 
@@ -24,25 +21,11 @@
 #define SAME(x) (x)
 #define TRUTH(x) ((x) != 0)
 
-#if defined(__F16C__)
 static void f16_to_f32(void *dst, const void *src, int64_t n, int64_t plane)
 {
-    const uint16_t *x = src;
-    float *y = dst;
-    int64_t i = 0;
     (void)plane;
-#if defined(__AVX512F__)
-    for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(x + i))));
-#endif
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
-    for (; i < n; i++)
-        y[i] = rdx_load_f16(x[i]);
+    rdx_widen_f16(dst, src, n);
 }
-#else
-LOOP(f16, f32, uint16_t, float, rdx_load_f16)
-#endif
 LOOP(bf16, f32, uint16_t, float, rdx_load_bf16)
 #if defined(__F16C__) && defined(__AVX2__)
 /* By way of f16, whose subnormals the hardware knows: sums 4.4 GB/s a core by integers, so 7 to 9. */

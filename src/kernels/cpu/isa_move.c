@@ -12,15 +12,20 @@ typedef struct Sixteen {
 
 /* Loads may be unaligned to the element: the planner only promises the alignment of one part of a complex number. */
 #define GATHER(T)                                                                                                      \
-    static void gather_##T(T *dst, const unsigned char *src, int64_t n, int64_t step)                                  \
+    static void gather_##T(T *dst, const unsigned char *src, int64_t n, int64_t step, int64_t ahead)                   \
     {                                                                                                                  \
-        if (step == 2 * (int64_t)sizeof(T)) { /* known at compile time: becomes two loads and a shuffle */             \
-            RDX_VECTOR_LOOP                                                                                            \
-            for (int64_t i = 0; i < n; i++)                                                                            \
-                memcpy(dst + i, src + i * 2 * (int64_t)sizeof(T), sizeof(T));                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                                                \
+        enum { block = 64 / sizeof(T) };                                                                               \
+        int64_t i = 0;                                                                                                 \
+        if (step == 2 * (int64_t)sizeof(T)) /* known at compile time: becomes two loads and a shuffle */               \
+            for (; i + block <= n; i += block) {                                                                       \
+                const unsigned char *from = src + i * 2 * (int64_t)sizeof(T);                                          \
+                rdx_ask(from + ahead);                                                                                 \
+                rdx_ask(from + ahead + 64);                                                                            \
+                RDX_BLOCK_LOOP                                                                                         \
+                for (int64_t w = 0; w < block; w++)                                                                    \
+                    memcpy(dst + i + w, from + w * 2 * (int64_t)sizeof(T), sizeof(T));                                 \
+            }                                                                                                          \
+        for (; i < n; i++)                                                                                             \
             memcpy(dst + i, src + i * step, sizeof(T));                                                                \
     }
 #define SCATTER(T)                                                                                                     \
@@ -40,7 +45,7 @@ SCATTER(uint32_t)
 SCATTER(uint64_t)
 SCATTER(Sixteen)
 
-void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size)
+void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead)
 {
     if (step == size) {
         memcpy(dst, src, (size_t)(n * size));
@@ -48,19 +53,19 @@ void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int 
     }
     switch (size) {
     case 1:
-        gather_uint8_t(dst, src, n, step);
+        gather_uint8_t(dst, src, n, step, ahead);
         break;
     case 2:
-        gather_uint16_t(dst, src, n, step);
+        gather_uint16_t(dst, src, n, step, ahead);
         break;
     case 4:
-        gather_uint32_t(dst, src, n, step);
+        gather_uint32_t(dst, src, n, step, ahead);
         break;
     case 8:
-        gather_uint64_t(dst, src, n, step);
+        gather_uint64_t(dst, src, n, step, ahead);
         break;
     default:
-        gather_Sixteen(dst, src, n, step);
+        gather_Sixteen(dst, src, n, step, ahead);
         break;
     }
 }

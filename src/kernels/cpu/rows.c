@@ -6,17 +6,18 @@
 
 #include "../../iter/walk.h"
 
-/* One run of n elements, `step` bytes apart, a piece at a time, asking for what lies ahead. */
+/* One run of n elements, `step` bytes apart; steps of 2 elements, where every line is needed, are asked for by the copy itself. */
 static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned char *from, int64_t n, int64_t step)
 {
-    int size = worker->space->in_size;
-    bool asks = worker->code->load.ahead && step > 0 && step <= 256;
-    int64_t piece = asks ? rdx_max(1024 / step, 1) : n;
+    const int size = worker->space->in_size;
+    const int64_t ahead = worker->code->load.ahead;
+    const bool asks = ahead && step > 2 * size && step <= 256;
+    int64_t piece = asks ? rdx_max(256 / step, 1) : n;
     for (int64_t at = 0; at < n; at += piece) {
         int64_t count = rdx_min(piece, n - at);
         if (asks)
-            rdx_prefetch_far(from + at * step + worker->code->load.ahead, count * step);
-        worker->code->isa->gather(to + at * size, from + at * step, count, step, size);
+            rdx_prefetch(from + at * step + ahead, count * step);
+        worker->code->isa->gather(to + at * size, from + at * step, count, step, size, ahead);
     }
 }
 

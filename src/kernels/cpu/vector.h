@@ -4,9 +4,11 @@
 
 #if defined(__clang__)
 #define RDX_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define RDX_BLOCK_LOOP RDX_VECTOR_LOOP
 #define RDX_UNROLL_16 _Pragma("clang loop unroll(full)")
 #else
 #define RDX_VECTOR_LOOP _Pragma("GCC ivdep")
+#define RDX_BLOCK_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #define RDX_UNROLL_16 _Pragma("GCC unroll 16")
 #endif
 
