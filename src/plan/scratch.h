@@ -7,7 +7,7 @@
 
 enum {
     RDX_STAGE_BYTES = 16384,
-    RDX_STRIP_BYTES = 16384, /* input bytes of a strip's row: 4 KiB reads 5% slower, 2 KiB 15% */
+    RDX_STRIP_BYTES = 16384, /* of a strip's row: 4 KiB reads 5% slower, 2 KiB 15%; of the nodes of a wide row */
     RDX_LOCAL_SCRATCH = 49152,
     RDX_ROWS_BYTES = 8192, /* of short rows that are halved side by side: while they are joined no load is in flight */
 };

@@ -26,7 +26,8 @@ enum { RDX_LINES = 16 };
 /* How folds load elements. */
 typedef struct RdxLoad {
     int64_t turn, nan; /* where keys are made on the way: what order is turned by, and the key of NaN */
-    int64_t ahead;     /* bytes ahead of lines that follow each other to ask for, 0: nothing */
+    int64_t
+        ahead; /* bytes ahead to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
 } RdxLoad;
 
 typedef struct RdxFold {
@@ -83,7 +84,11 @@ typedef struct RdxFused {
     void (*short_rows)(const RdxRows *rows); /* may be NULL */
 } RdxFused;
 
-/* Asks for one line of memory. The order among loads is kept: see fold.inc. */
+/* Asks for one line of memory that is needed some 3 KB later. One request with each line folded, no more: a core has room for 16,
+   and behind a burst of them the loads wait, so that what is computed from those comes on top of the time to fetch. Folds of f16 on
+   a Xeon of the Granite Rapids class, one core, GB/s, plain read 19: one by one 19.6, by fours 17.9, by eights 17.4, by sixteens
+   15.9; 4 KB ahead 19.1, 15.0, 14.6, 11.4. Compilers put the requests of an unrolled loop behind its loads; the empty instruction
+   keeps them where they are, and unlike one that claims to touch memory leaves values in registers. */
 static inline __attribute__((always_inline)) void rdx_ask(const unsigned char *line)
 {
     __builtin_prefetch(line);
@@ -123,7 +128,7 @@ typedef struct RdxIsa {
     RdxFinishCode finish;
     /* result = alpha * result + beta * old over n values; old NULL where beta is 0. */
     void (*scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
-    /* n elements of `size` bytes, `step` bytes apart, to consecutive places. */
+    /* n elements of `size` bytes, `step` bytes apart, to consecutive places; asks `ahead` bytes ahead. */
     void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
     /* Copies past the caches, seen by other threads when it returns. */
