@@ -66,9 +66,10 @@ RDX_DEVICE typename A::Node meet(const Problem &p, const Item &item, typename A:
     return node;
 }
 
-/* What every block does with rows: each warp folds those of its run, teams meet, results leave. read(run, each_row) prepares a warp for
+/* What every block does with rows: each warp folds those of its run, teams meet, results leave. prepare(run, each_row) readies a warp for
    its run and calls each_row(fold), where fold(row) is the node of the run's chunks of a row, in every thread. */
-template <class A, class Read> RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Read read)
+template <class A, class Prepare>
+RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Prepare prepare)
 {
     const RdxCudaShape &s = p.shape;
     bool leads = (warp_of_block() & (s.team - 1)) == 0;
@@ -77,7 +78,7 @@ template <class A, class Read> RDX_DEVICE void reduce_rows(const Problem &p, uin
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         RowRun run = run_of(p, item_of(p, number));
-        read(run, [&](auto &&fold) {
+        prepare(run, [&](auto &&fold) {
             int i = 0;
 #pragma unroll 1
             do {
