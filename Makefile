@@ -192,7 +192,7 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d $(OBJ)/tests/gpu/*.d)
 
 # ---- CUDA ----
-# The plugin: made by `make cuda`, which takes nvcc and about half an hour of processor time; `make` makes the core alone. Each strategy
+# The plugin: made by `make cuda`, which takes nvcc and about three quarters of an hour of processor time; `make` makes the core alone. Each strategy
 # is compiled once for each family of kernels (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the
 # source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
@@ -254,7 +254,7 @@ endif
 
 # ---- What nvcc makes of the kernels ----
 # `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the tables of
-# the debug build: about four minutes of processor time, half of it block_y, where the full ones take half an hour. The tile of general
+# the debug build: about seven minutes of processor time, half of it block_y. The tile of general
 # holds every algebra whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
 ptx_dir := $(BUILD)/ptx
 ptx_named := $(ptx_dir)/strategy_general.SAMPLE.named.ptx
