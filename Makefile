@@ -192,12 +192,13 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d $(OBJ)/tests/gpu/*.d)
 
 # ---- CUDA ----
-# The plugin: made by `make cuda`, which takes nvcc and about three quarters of an hour of processor time; `make` makes the core alone. Each strategy
-# is compiled once for each family of kernels (kernels.def), so that the pieces build side by side. -fmad=false: no fma that the
-# source does not name.
+# The plugin: made by `make cuda`, which takes nvcc and about three quarters of an hour of processor time; `make` makes the core
+# alone. Each strategy is compiled once for each family of kernels (kernels.def), so that the pieces build side by side.
+# -fmad=false: no fma that the source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
-# The kernels copy asynchronously, which takes sm_80. Code for the GPUs that are here, where nvcc knows them; else for sm_80 and sm_90; PTX of the newest of them for GPUs to come. The
-# debug build is for one architecture and has no PTX. Asked for only where the plugin is made.
+# The kernels copy asynchronously, which takes sm_80. Code for the GPUs that are here, where nvcc knows them; else for sm_80 and
+# sm_90; PTX of the newest of them for GPUs to come. The debug build is for one architecture and has no PTX. Asked for only where
+# the plugin is made.
 nvcc_archs = $(filter-out 3% 5% 6% 7%,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 gpu_archs = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
 known_archs = $(or $(filter $(gpu_archs),$(nvcc_archs)),$(filter 80 90,$(nvcc_archs)),90)
@@ -253,9 +254,9 @@ endif
 -include $(wildcard $(OBJ)/$(cuda_dir)/*.d)
 
 # ---- What nvcc makes of the kernels ----
-# `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the tables of
-# the debug build: about seven minutes of processor time, half of it block_y. The tile of general
-# holds every algebra whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
+# `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the
+# tables of the debug build: about seven minutes of processor time, half of it block_y. The tile of general holds every algebra
+# whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
 ptx_dir := $(BUILD)/ptx
 ptx_named := $(ptx_dir)/strategy_general.SAMPLE.named.ptx
 ptx_small := $(cuda_strategies:%=$(ptx_dir)/%.SMALL.ptx)

@@ -33,11 +33,10 @@ typedef struct RdxLayout {
     int64_t fast_extent;  /* how many there are */
     int64_t keep_stride;  /* bytes between neighbouring outputs; 0: there is one */
     int64_t column_align; /* bytes, 1 .. 16, that divide the address of every row of columns */
-    int64_t
-        stream_align; /* bytes, 1 .. 16, that divide the address of all rows of columns of an outer index together */
-    bool flat;        /* packed columns, and each next e follows right behind them: one dense stream per outer index */
-    int64_t
-        slab_bytes; /* the smallest piece that holds all of its outputs' elements and no other's; 0: there is none */
+    int64_t stream_align; /* ... of all rows of an outer index, taken together */
+    bool flat; /* packed columns, and each next e follows right behind them: one dense stream per outer index */
+    /* A slab: the smallest piece that holds all of its outputs' elements and no other's. */
+    int64_t slab_bytes; /* 0: there is none */
     int64_t slab_outputs, slabs;
     bool dense;         /* slabs follow each other without a gap */
     double touched;     /* bytes of the 64-byte granules that hold the input */

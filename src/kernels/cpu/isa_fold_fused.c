@@ -12,67 +12,23 @@
 
 #define A sum
 #define A_UPPER SUM
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_bf16
-#define PAIRED
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_bf16(x)
-#include "fold.inc"
-
+#include "fold_bf16.inc"
 #define A sumsq
 #define A_UPPER SUMSQ
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_bf16
-#define PAIRED
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_bf16(x)
-#include "fold.inc"
-
+#include "fold_bf16.inc"
 #define A var
 #define A_UPPER VAR
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_bf16
-#define PAIRED
-#define SOURCE uint16_t
-#define ELEMENT(x) rdx_load_bf16(x)
-#include "fold.inc"
+#include "fold_bf16.inc"
 
-/* Without short rows: taken apart by integers, rows of 64 from memory 8 GB/s, folded as one long line 13. */
 #define A sum
 #define A_UPPER SUM
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_f16
-#define SHORT 0
-#define SOURCE uint16_t
-#define WIDEN rdx_widen_f16
-#define ELEMENT(x) (x)
-#include "fold.inc"
-
+#include "fold_f16.inc"
 #define A sumsq
 #define A_UPPER SUMSQ
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_f16
-#define SHORT 0
-#define SOURCE uint16_t
-#define WIDEN rdx_widen_f16
-#define ELEMENT(x) (x)
-#include "fold.inc"
-
+#include "fold_f16.inc"
 #define A var
 #define A_UPPER VAR
-#define T float
-#define RDX_SUFFIX f32
-#define FUSED f32_of_f16
-#define SHORT 0
-#define SOURCE uint16_t
-#define WIDEN rdx_widen_f16
-#define ELEMENT(x) (x)
-#include "fold.inc"
+#include "fold_f16.inc"
 
 #define A max
 #define A_UPPER MAX
