@@ -253,6 +253,15 @@ template <class A> struct Twice {
     }
 };
 
+/* x[1], x[2], ... and `last`: so a loop over an array in registers need not be unrolled. */
+template <class X> RDX_DEVICE void rotate(X *x, int count, X last)
+{
+#pragma unroll
+    for (int i = 0; i + 1 < count; i++)
+        x[i] = x[i + 1];
+    x[count - 1] = last;
+}
+
 /* join of the node on the left, of na elements, with the one on the right, of nb. */
 template <class A>
 RDX_DEVICE typename A::Node join_full(const typename A::Node &a, const typename A::Node &b, int64_t na, int64_t nb)

@@ -218,16 +218,18 @@ RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A:
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
     if (r.finish == RDX_FINISH_MEAN) {
-        put(p, target, re / (T)n, im / (T)n);
+        re = re / (T)n;
+        im = im / (T)n;
     } else if (r.finish == RDX_FINISH_SQRT) {
-        put(p, target, root_of(re + (T)0));
+        re = root_of(re + (T)0);
     } else if (r.finish == RDX_FINISH_ROOT) {
-        put(p, target, a == RDX_ALGEBRA_SUMN && n == 0 ? (T)0 : (T)power((double)(re + (T)0), 1 / r.p));
-    } else {
+        re = a == RDX_ALGEBRA_SUMN && n == 0 ? (T)0 : (T)power((double)(re + (T)0), 1 / r.p);
+    } else if (r.omit && a != RDX_ALGEBRA_PROD && a != RDX_ALGEBRA_CPROD && a != RDX_ALGEBRA_CPRODN) {
         /* A sum under omit is never -0: nothing but holes gives +0, and so does -0 alone. */
-        bool lift_zero = r.omit && a != RDX_ALGEBRA_PROD && a != RDX_ALGEBRA_CPROD && a != RDX_ALGEBRA_CPRODN;
-        put(p, target, lift_zero ? re + (T)0 : re, lift_zero ? im + (T)0 : im);
+        re = re + (T)0;
+        im = im + (T)0;
     }
+    put(p, target, re, im);
 }
 
 /* var = Q / (n - correction), NaN where that is not positive and where the mean is not finite. */

@@ -105,8 +105,7 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
 /* The same for the `valid` neighbouring outputs of a thread, along the innermost kept dim; stored at once where they are packed and
    that is all there is to do. */
 template <class K>
-RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, const typename K::A::Node *node,
-                               int valid)
+RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, typename K::A::Node *node, int valid)
 {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -133,10 +132,10 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
             return;
         }
     }
-#pragma unroll
-    for (int e = 0; e < E; e++) {
-        if (e < valid)
-            emit<A>(p, target, node[e]);
+#pragma unroll 1
+    for (int e = 0; e < valid; e++) { /* what it takes to emit is long: one copy of it, and the nodes go round */
+        emit<A>(p, target, node[0]);
+        rotate(node, E, node[0]);
         target.out += step.out;
         target.out2 += step.out2;
     }

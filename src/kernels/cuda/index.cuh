@@ -60,7 +60,12 @@ static __device__ __noinline__ Place seek_far(const Problem &p, int64_t element)
 /* .in: bytes; .out: logical index. */
 RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
 {
-    return p.reduce_rank > 1 ? seek_far(p, element) : seek(p, p.keep_rank, p.reduce_rank, element);
+    if (p.reduce_rank > 1)
+        return seek_far(p, element);
+    Place place = {0, 0, 0};
+    if (p.reduce_rank == 1)
+        walk(place, p.dims[p.keep_rank], element);
+    return place;
 }
 
 /* The same by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */

@@ -32,6 +32,18 @@ struct Turn {
     }
 };
 
+/* Elements 1, 2, ... of a vector (rotate). */
+template <int SIZE> RDX_DEVICE void drop_element(uint32_t *word)
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        if constexpr (SIZE < 4)
+            word[w] = word[w] >> 8 * SIZE | (w < 3 ? word[w + 1] << (32 - 8 * SIZE) : 0);
+        else
+            word[w] = w + SIZE / 4 < 4 ? word[w + SIZE / 4] : 0;
+    }
+}
+
 /* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of
    neighbouring ones. RAGGED: vectors may be turned, and lanes of a vector differ in their lines by one where the chunk ends. */
 template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
@@ -42,95 +54,111 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until they know theirs. */
     static constexpr bool one_state = ROWS && is_exact<A>() && !A::indexed;
     static constexpr int STATES = one_state ? 1 : E;
+    typedef
+        typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First; /* of what comes in ascending order */
 
     const Problem &p;
     const Turn *turn = NULL; /* RAGGED */
 
-    /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; index(e, line): logical. */
-    template <class R, class Source, class Count, class Index>
-    __device__ __forceinline__ void run(R &ring, Source &source, int lines, int whole, Count count, Index index,
+    /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; element(e, line): which one of the
+       output's it is. */
+    template <class R, class Source, class Count, class Element>
+    __device__ __forceinline__ void run(R &ring, Source &source, int lines, int whole, Count count, Element element,
                                         Node *node) const
     {
         if constexpr (A::two_passes)
             fold_twice(ring, source, lines, whole, count, node);
         else if constexpr (!A::indexed)
-            fold_once<Step<A>>(ring, source, lines, whole, count, index, node);
+            fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
-            fold_once<Winner<A>>(ring, source, lines, whole, count, index, node);
+            fold_once<Winner<A>>(ring, source, lines, whole, count, element, node);
         else
-            fold_once<Step<A>>(ring, source, lines, 0, count, index, node);
+            fold_once<Step<A>>(ring, source, lines, 0, count, element, node);
     }
 
     /* The same where all lanes have `lines`, a multiple of a group, and no vector is turned; false, and nothing is done, where the recipe
        is a rare one. */
-    template <class R, class Source, class Index>
-    __device__ __forceinline__ bool run_whole(R &ring, Source &source, int lines, Index index, Node *node) const
+    template <class R, class Source, class Element>
+    __device__ __forceinline__ bool run_whole(R &ring, Source &source, int lines, Element element, Node *node) const
     {
         if constexpr (A::two_passes) {
             with_input<K>(p.recipe.in, [&](auto in) { whole_twice<decltype(in)>(ring, source, lines, node); });
             return true;
         } else {
-            typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
-            return is_frequent([&](auto in, auto map) {
-                typename S::State state[STATES];
+            if (!is_frequent())
+                return false;
+            typename First::State state[STATES];
+            clear_bytes(state);
+            auto step = [&](int v) {
                 Vector<16> got[G];
-                clear_bytes(state);
-                auto step = [&](int v) {
-                    ring.next_group(source, false, got);
-                    fold<S, decltype(in), decltype(map)::value>(state, got, v);
-                };
-                if (RAGGED && E <= 4 && lines == 16) {
+                ring.next_group(source, false, got);
+                with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                    fold<First, decltype(in), decltype(map)::value>(state, got, v);
+                });
+            };
+            if (RAGGED && E <= 4 && lines == 16) {
 #pragma unroll
-                    for (int v = 0; v < 16; v += G)
-                        step(v);
-                } else {
+                for (int v = 0; v < 16; v += G)
+                    step(v);
+            } else {
 #pragma unroll 1
-                    for (int v = 0; v < lines; v += G)
-                        step(v);
-                }
-                end<S>(
-                    state, [&](int) { return lines; }, index, node);
-            });
+                for (int v = 0; v < lines; v += G)
+                    step(v);
+            }
+            end<First>(
+                state, [&](int) { return lines; }, element, node);
+            return true;
         }
     }
 
-    /* Columns: a group that holds lanes of LINES lines, all of them there, joined by adjacent pairs; index(e, lane, line). */
-    template <int LINES, class R, class Source, class Index>
-    __device__ __forceinline__ bool run_few(R &ring, Source &source, Index index, Node *node) const
+    /* Columns: a group that holds `lanes` of one or two lines each, all of them there, joined by adjacent pairs;
+       element(lane, line). One lane after the other: all of them side by side took 26 times the code of one. */
+    template <class R, class Source, class Element>
+    __device__ __forceinline__ bool run_few(R &ring, Source &source, int lanes, Element element, Node *node) const
     {
+        static_assert(G == 4, "two levels of joins");
         if constexpr (A::two_passes) {
             return false;
         } else {
-            typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
-            return is_frequent([&](auto in, auto map) {
-                constexpr int LANES = G / LINES;
-                Vector<16> got[G];
-                Node lane[LANES][E];
-                ring.next_group(source, false, got);
+            if (!is_frequent())
+                return false;
+            SharedAt at = ring.next_group(source, false);
+            int lines = G / lanes;
+            Node held[2][E] = {};
+#pragma unroll 1
+            for (int l = 0; l < lanes; l++) {
+                typename First::State state[E];
+                with_frequent<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
-                for (int l = 0; l < LANES; l++) {
-                    typename S::State state[E];
-                    fold<S, decltype(in), decltype(map)::value, LINES>(state, got + l * LINES, 0);
-                    end<S>(
-                        state, [](int) { return LINES; }, [&](int e, int line) { return index(e, l, line); }, lane[l]);
+                    for (int line = 0; line < 2; line++) {
+                        if (line == lines)
+                            break;
+                        Vector<16> raw = take(at, l * lines + line);
+                        fold<First, decltype(in), decltype(map)::value, 1>(state, &raw, line);
+                    }
+                });
+                end<First>(
+                    state, [&](int) { return lines; }, [&](int, int line) { return element(l, line); }, node);
+                bool odd = l & 1, last = l == 3;
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    if (odd)
+                        node[e] = join_full<A>(held[0][e], node[e], lines, lines);
+                    else
+                        held[0][e] = node[e];
+                    if (last)
+                        node[e] = join_full<A>(held[1][e], node[e], 2 * lines, 2 * lines);
+                    else if (odd)
+                        held[1][e] = node[e];
                 }
-#pragma unroll
-                for (int step = 1; step < LANES; step *= 2)
-#pragma unroll
-                    for (int l = 0; l < LANES; l += 2 * step)
-#pragma unroll
-                        for (int e = 0; e < E; e++)
-                            lane[l][e] = join_full<A>(lane[l][e], lane[l + step][e], step * LINES, step * LINES);
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    node[e] = lane[0][e];
-            });
+            }
+            return true;
         }
     }
 
     /* The same for a lane of few lines, from vector `first` on in a group that is there. */
-    template <class Count, class Index>
-    __device__ __forceinline__ void run_here(SharedAt group, int first, int lines, Count count, Index index,
+    template <class Count, class Element>
+    __device__ __forceinline__ void run_here(SharedAt group, int first, int lines, Count count, Element element,
                                              Node *node) const
     {
         SharedAt at = group + first * line_bytes;
@@ -148,18 +176,16 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
             typename Step<A>::State state[STATES];
             bool begun = false;
             clear_lanes<A>(state, STATES);
-            part<Step<A>>(state, at, at, lines, 0, count, index, begun);
-            end<Step<A>>(state, count, index, node);
+            part<Step<A>>(state, at, at, lines, 0, count, element, begun);
+            end<Step<A>>(state, count, element, node);
         }
     }
 
   private:
-    /* Calls f with the input's type and a frequent map; false where it is a rare one, or indices have to be compared. */
-    template <class F> __device__ __forceinline__ bool is_frequent(F &&f) const
+    /* Whether the recipe is what nearly all are: a frequent map, and indices that need not be compared. */
+    __device__ __forceinline__ bool is_frequent() const
     {
-        if (A::indexed && !p.shape.ascending)
-            return false;
-        return with_map<A>(p.recipe, [&](auto map) { with_input<K>(p.recipe.in, [&](auto in) { f(in, map); }); });
+        return (!A::indexed || p.shape.ascending) && with_map<A>(p.recipe, [](auto) {});
     }
 
     __device__ __forceinline__ bool is_crooked() const
@@ -174,12 +200,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
             got[u] = turn->line(got[u], u + 1 < G ? got[u + 1] : next);
     }
 
-    template <class S, class R, class Source, class Count, class Index>
-    __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count, Index index,
-                                              Node *node) const
+    template <class S, class R, class Source, class Count, class Element>
+    __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count,
+                                              Element element, Node *node) const
     {
         typename S::State state[STATES];
-        Vector<16> got[G];
         bool begun = false;
         clear_lanes<A>(state, STATES);
         clear_bytes(state);
@@ -190,23 +215,25 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
-            SharedAt at = ring.next_group(source, is_crooked(), got);
+            Vector<16> got[G];
+            SharedAt at = ring.next_group(source, is_crooked(), got), next = ring.peek(0);
             bool done = false;
             if constexpr (!S::indexed) {
-                if (is_crooked())
-                    straighten(got, take(ring.peek(0), 0));
-                done = is_frequent([&](auto in, auto map) {
-                    if (v + G <= whole)
-                        fold<S, decltype(in), decltype(map)::value>(state, got, v);
-                    else
-                        fold_ragged<S, decltype(in), decltype(map)::value>(state, got, v, lines, count, begun);
+                done = with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                    if (v + G > whole) {
+                        fold_ragged<S, decltype(in), decltype(map)::value>(state, at, next, v, lines, count, begun);
+                        return;
+                    }
+                    if (is_crooked())
+                        straighten(got, take(next, 0));
+                    fold<S, decltype(in), decltype(map)::value>(state, got, v);
                 });
             }
             if (!done)
-                part<S>(state, at, ring.peek(0), lines, v, count, index, begun);
+                part<S>(state, at, next, lines, v, count, element, begun);
             begun = begun || v + G <= whole;
         }
-        end<S>(state, count, index, node);
+        end<S>(state, count, element, node);
     }
 
     template <class R, class Source, class Count>
@@ -237,38 +264,39 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
     }
 
-    template <class S, class Count, class Index>
-    __device__ __forceinline__ void end(const typename S::State *state, Count count, Index index, Node *node) const
+    /* The nodes of the lanes; those of winners are made of which element it was. */
+    template <class S, class Count, class Element>
+    __device__ __forceinline__ void end(typename S::State *state, Count count, Element element, Node *node) const
     {
+        if constexpr (!S::remembers) {
 #pragma unroll
-        for (int e = 0; e < STATES; e++) {
-            if constexpr (S::remembers)
-                node[e] = A::winner(state[e], index(e, (int)state[e].line));
-            else
+            for (int e = 0; e < STATES; e++)
                 node[e] = S::end(state[e], A::counted ? count(e) : 0);
+        } else if (p.reduce_rank <= 1) {
+            int64_t step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
+#pragma unroll
+            for (int e = 0; e < STATES; e++)
+                node[e] = A::winner(state[e], p.index_offset + element(e, (int)state[e].line) * step);
+        } else {
+#pragma unroll 1
+            for (int e = 0; e < STATES; e++) {
+                Node made = A::winner(state[0], index_of(element(e, (int)state[0].line)));
+                rotate(state, STATES, state[0]);
+                rotate(node, STATES, made);
+            }
         }
     }
 
-    /* Calls f(e, x, y, line) for the elements that are there, of a group that begins with line v. */
-    template <class Count, class F>
-    __device__ __forceinline__ void one_by_one(SharedAt group, SharedAt next, int lines, int v, Count count,
-                                               F &&f) const
+    __device__ __forceinline__ int64_t index_of(int64_t element) const
     {
-#pragma unroll 1
-        for (int u = 0; u < G && v + u < lines; u++) {
-            Vector<16> raw = take(group, u);
-            if (is_crooked())
-                raw = turn->line(raw, u + 1 < G ? take(group, u + 1) : take(next, 0));
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    if (!RAGGED || v + u < count(e))
-                        f(e, x, y, v + u);
-                }
-            });
-        }
+        return p.index_offset + seek_reduced(p, element).out;
+    }
+
+    /* Vector u of a group, straightened; `next`: the group behind it. */
+    __device__ __forceinline__ Vector<16> take_straight(SharedAt group, SharedAt next, int u) const
+    {
+        Vector<16> raw = take(group, u);
+        return is_crooked() ? turn->line(raw, u + 1 < G ? take(group, u + 1) : take(next, 0)) : raw;
     }
 
     /* Calls f(e, x) for the elements of a group that begins with line v. */
@@ -296,7 +324,19 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
             });
             return;
         }
-        one_by_one(group, next, lines, v, count, [&](int e, T x, T, int) { f(e, x); });
+#pragma unroll 1
+        for (int u = 0; u < G && v + u < lines; u++) {
+            Vector<16> raw = take_straight(group, next, u);
+            with_input<K>(p.recipe.in, [&](auto in) {
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
+                    if (!RAGGED || v + u < count(e))
+                        f(e, x);
+                }
+            });
+        }
     }
 
     /* Both passes over whole groups. */
@@ -362,26 +402,24 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
     }
 
-    /* A group of which lanes end. */
+    /* A group of which lanes end: a line after the other where it has many elements. */
     template <class S, class In, int MAP, class Count>
-    __device__ __forceinline__ void fold_ragged(typename S::State *state, const Vector<16> *got, int v, int lines,
-                                                Count count, bool &begun) const
+    __device__ __forceinline__ void fold_ragged(typename S::State *state, SharedAt group, SharedAt next, int v,
+                                                int lines, Count count, bool &begun) const
     {
-#pragma unroll
+#pragma unroll(E <= 4 ? G : 1)
         for (int u = 0; u < G; u++) {
             if (v + u >= lines)
-                continue;
+                break;
+            Vector<16> raw = take_straight(group, next, u);
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 T x, y;
                 if (RAGGED && v + u >= count(e))
                     continue;
-                read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
+                read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
                 typename S::State &own = state[one_state ? 0 : e];
-                if (one_state ? !begun : u == 0 && v == 0)
-                    own = S::begin(x, y, 0);
-                else
-                    own = S::next(own, x, y, v + u, 0);
+                own = (one_state ? !begun : v + u == 0) ? S::begin(x, y, 0) : S::next(own, x, y, v + u, 0);
                 begun = true;
             }
         }
@@ -406,17 +444,30 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
             state[0].s = add_bytes<In, MAP>(word[w], (int)state[0].s);
     }
 
-    /* Any group. */
-    template <class S, class Count, class Index>
+    /* Any group: what is rare, so an element after the other. The vector and the states go round, and the code knows the first alone. */
+    template <class S, class Count, class Element>
     __device__ __forceinline__ void part(typename S::State *state, SharedAt group, SharedAt next, int lines, int v,
-                                         Count count, Index index, bool &begun) const
+                                         Count count, Element element, bool &begun) const
     {
-        one_by_one(group, next, lines, v, count, [&](int e, T x, T y, int line) {
-            int64_t at = S::indexed ? index(e, line) : 0;
-            typename S::State &own = state[one_state ? 0 : e];
-            own = (one_state ? !begun : line == 0) ? S::begin(x, y, at) : S::next(own, x, y, line, at);
-            begun = true;
-        });
+#pragma unroll 1
+        for (int u = 0; u < G && v + u < lines; u++) {
+            int line = v + u;
+            Vector<16> raw = take_straight(group, next, u);
+#pragma unroll 1
+            for (int e = 0; e < E; e++) {
+                if (!RAGGED || line < count(e)) {
+                    T x, y;
+                    with_input<K>(p.recipe.in,
+                                  [&](auto in) { read_element<A, decltype(in)>(p.recipe, raw.word, 0, x, y); });
+                    int64_t index = S::indexed ? index_of(element(e, line)) : 0;
+                    state[0] =
+                        (one_state ? !begun : line == 0) ? S::begin(x, y, index) : S::next(state[0], x, y, line, index);
+                    begun = true;
+                }
+                drop_element<K::size>(raw.word);
+                rotate(state, STATES, state[0]);
+            }
+        }
     }
 };
 

@@ -238,15 +238,12 @@ RDX_DEVICE void fold_chunk(const Problem &p, R &ring, RowSource<K> &source, cons
     typename A::Node node[Lanes<K, true>::STATES];
     int slot = source.thread * E - off;
     int64_t start = chunk * 16 * lanes;
-    auto index = [&](int e, int line) {
-        int64_t element = start + ((slot + e) & (lanes - 1)) + line * lanes;
-        return p.index_offset + seek_reduced(p, element).out;
-    };
+    auto element = [&](int e, int line) { return start + ((slot + e) & (lanes - 1)) + line * lanes; };
     auto count = [&](int e) { return elements_of_lane(n, (slot + e) & (lanes - 1), log2); };
     Lanes<K, true> fold = {p, &turn};
     bool straight = n % (group_vectors * lanes) == 0 && !turn.crooked;
-    if (!straight || !fold.run_whole(ring, source, n >> log2, index, node))
-        fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);
+    if (!straight || !fold.run_whole(ring, source, n >> log2, element, node))
+        fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, element, node);
     total.add(node, n, slot, several, elements);
 }
 

@@ -139,21 +139,17 @@ template <class K> struct ShortRow {
             load_line<true>(at, crooked, count, most, word);
         else
             load_line<false>(at, crooked, count, most, word);
-        if (full) {
-            with_input<K>(p.recipe.in, [&](auto in) {
-                typedef decltype(in) In;
-                done = with_map<A>(p.recipe,
-                                   [&](auto map) { each_of<ALL, In, decltype(map)::value>(word, first, J, most, f); });
+        if (full)
+            done = with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                each_of<ALL, decltype(in), decltype(map)::value>(word, first, J, most, f);
             });
-        }
         if (done)
             return;
-        with_input<K>(p.recipe.in, [&](auto in) {
-            typedef decltype(in) In;
-            auto some = [&](auto map) { each_of<EXTENT, In, decltype(map)::value>(word, first, count, most, f); };
-            if (!with_map<A>(p.recipe, some))
-                some(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
-        });
+        auto some = [&](auto in, auto map) {
+            each_of<EXTENT, decltype(in), decltype(map)::value>(word, first, count, most, f);
+        };
+        if (!with_frequent<K>(p.recipe, some))
+            with_input<K>(p.recipe.in, [&](auto in) { some(in, std::integral_constant<int, RDX_CUDA_ANY_MAP>()); });
     }
 
     __device__ __forceinline__ void fold(SharedAt row, bool crooked, Node *node) const
@@ -274,33 +270,29 @@ template <class K> struct ShortRow {
                                                int rows) const
     {
         constexpr int most = VECTORS >= 4 ? 1 : 4 / VECTORS;
-        bool done = false;
-        with_input<K>(p.recipe.in, [&](auto in) {
+        return with_frequent<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
-            done = with_map<A>(p.recipe, [&](auto map) {
-                constexpr int MAP = decltype(map)::value;
-                int64_t step = p.dims[0].out;
-                unsigned char *to = p.out + (first_output + thread) * step;
-                int apart = VECTORS == 1 ? 16 : pitch, row = 0;
-                SharedAt at = tile + thread * apart;
-                step *= 32;
-                if constexpr (most > 1) {
+            constexpr int MAP = decltype(map)::value;
+            int64_t step = p.dims[0].out;
+            unsigned char *to = p.out + (first_output + thread) * step;
+            int apart = VECTORS == 1 ? 16 : pitch, row = 0;
+            SharedAt at = tile + thread * apart;
+            step *= 32;
+            if constexpr (most > 1) {
 #pragma unroll 1
-                    for (; row + 32 * most <= rows; row += 32 * most) {
-                        store_rows<In, MAP, VECTORS, most>(at, apart, to, step);
-                        at += 32 * most * apart;
-                        to += most * step;
-                    }
+                for (; row + 32 * most <= rows; row += 32 * most) {
+                    store_rows<In, MAP, VECTORS, most>(at, apart, to, step);
+                    at += 32 * most * apart;
+                    to += most * step;
                 }
+            }
 #pragma unroll 1
-                for (row += thread; row < rows; row += 32) {
-                    store_rows<In, MAP, VECTORS, 1>(at, apart, to, step);
-                    at += 32 * apart;
-                    to += step;
-                }
-            });
+            for (row += thread; row < rows; row += 32) {
+                store_rows<In, MAP, VECTORS, 1>(at, apart, to, step);
+                at += 32 * apart;
+                to += step;
+            }
         });
-        return done;
     }
 
     /* Rows of one, two or four whole vectors that a thread has to itself, where nothing is done with sums but to store them. */
@@ -395,17 +387,13 @@ template <class K> struct ShortRow {
     /* The same, for as many mates and lanes as there are, where rows have one line and the map is one that kernels know. */
     __device__ __forceinline__ bool fold_lines(SharedAt at, SharedAt last, int apart, int turns, Node &own) const
     {
-        bool done = false;
         if constexpr (knows_lines) {
             if (p.shape.lines == 1)
-                with_input<K>(p.recipe.in, [&](auto in) {
-                    typedef decltype(in) In;
-                    done = with_map<A>(p.recipe, [&](auto map) {
-                        own = fold_with<1, 1, In, decltype(map)::value>(at, last, apart, turns);
-                    });
+                return with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                    own = fold_with<1, 1, decltype(in), decltype(map)::value>(at, last, apart, turns);
                 });
         }
-        return done;
+        return false;
     }
 
     __device__ __forceinline__ Node halve(Node *node) const

@@ -17,12 +17,10 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
     auto elements = [&](int64_t first, int log2) {
         return elements_of_lane(n, lane_of(s, own, (int)first), classes_log2 + s.lanes_log2 - log2);
     };
-    auto index_of = [&](int lane, int line) {
-        return p.index_offset + seek_reduced(p, chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes).out;
-    };
+    auto element_of = [&](int lane, int line) { return chunk * 16 * p.recipe.lanes + lane + line * p.recipe.lanes; };
     /* Lanes i .. i + 2^log2 - 1, all of them of as many lines, have become a node. */
     auto keep_whole = [&](int i, int log2, int lines) {
-        if (p.recipe.exact)
+        if constexpr (is_exact<A>())
             stack.add(i >> log2, s.lanes_log2 - log2, node, [](int64_t, int) { return 1; });
         else
             stack.template push<true>(i >> log2, s.lanes_log2 - log2, node,
@@ -34,31 +32,30 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
 #pragma unroll 1
     for (int i = 0; i < 1 << s.lanes_log2; i++) {
         int lane = lane_of(s, own, i), lines = elements_of_lane(n, lane, line_log2);
-        auto index = [&](int, int line) { return index_of(lane, line); };
+        auto element = [&](int, int line) { return element_of(lane, line); };
         auto count = [&](int) { return lines; };
         if (even > 0 && even < group_vectors) {
-            auto index_few = [&](int, int l, int line) { return index_of(lane_of(s, own, i + l), line); };
-            if (even == 1 ? fold.template run_few<1>(ring, source, index_few, node)
-                          : fold.template run_few<2>(ring, source, index_few, node)) {
+            auto element_few = [&](int l, int line) { return element_of(lane_of(s, own, i + l), line); };
+            if (fold.run_few(ring, source, lanes, element_few, node)) {
                 keep_whole(i, s.group_lanes_log2, even);
                 i += lanes - 1;
                 continue;
             }
         } else if (even >= group_vectors) {
-            if (fold.run_whole(ring, source, even, index, node)) {
+            if (fold.run_whole(ring, source, even, element, node)) {
                 keep_whole(i, 0, even);
                 continue;
             }
         }
         if (lanes == 1) {
-            fold.run(ring, source, lines > 0 ? lines : 1, lines, count, index, node);
+            fold.run(ring, source, lines > 0 ? lines : 1, lines, count, element, node);
         } else {
             int within = i & (lanes - 1);
             if (within == 0)
                 group = ring.next_group(source, false);
-            fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, count, index, node);
+            fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, count, element, node);
         }
-        if (p.recipe.exact)
+        if constexpr (is_exact<A>())
             stack.add(i, s.lanes_log2, node, elements);
         else
             stack.push(i, s.lanes_log2, node, elements);
@@ -122,12 +119,14 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
                 fold_classes<K>(p, ring, source, stack, seat, item.residue, first + c, node);
-                if (chunks > 1 && p.recipe.exact)
-                    chunk_stack.add(c, 62, node, elements);
-                else if (chunks > 1)
+                if constexpr (is_exact<A>()) {
+                    if (chunks > 1)
+                        chunk_stack.add(c, 62, node, elements);
+                } else if (chunks > 1) {
                     chunk_stack.push(c, 62, node, elements);
+                }
             }
-            if (chunks > 1 && !p.recipe.exact)
+            if (!is_exact<A>() && chunks > 1)
                 finish_chunks(p, chunk_stack, first, chunks, node);
             if (seat.warp_class == 0 && seat.row == 0 && present && left > 0)
                 deliver_vector<K>(p, item, column, node, left < E ? (int)left : E);

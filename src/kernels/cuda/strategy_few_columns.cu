@@ -113,13 +113,10 @@ RDX_DEVICE typename K::A::Node fold_stream(const Problem &p, R &ring, StreamSour
         Lanes<K, false, true> fold = {p, &own};
         auto slot = [&](int e) { return first + e < 0 ? first + e + columns * lanes : first + e; };
         auto count = [&](int e) { return whole + (slot(e) < rest); };
-        auto index = [&](int e, int l) {
-            int64_t element = chunk * 16 * lanes + l * lanes + slot(e) / columns;
-            return p.index_offset + seek_element(p, element).out;
-        };
+        auto element = [&](int e, int l) { return chunk * 16 * lanes + l * lanes + slot(e) / columns; };
         bool even = rest == 0 && whole % group_vectors == 0 && !own.crooked;
-        if (!even || !fold.run_whole(ring, source, whole, index, node))
-            fold.run(ring, source, whole + (rest > 0), whole, count, index, node);
+        if (!even || !fold.run_whole(ring, source, whole, element, node))
+            fold.run(ring, source, whole + (rest > 0), whole, count, element, node);
 #pragma unroll
         for (int e = 0; e < E; e++)
             nodes.put(slot(e), node[e]);

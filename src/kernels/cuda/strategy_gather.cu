@@ -14,7 +14,7 @@ template <class A> struct LaneStack {
     static constexpr int LEVELS = 4;
     typename A::Node held[LEVELS];
 
-    /* node := the run that ends with it, the (i + 1)-th of 2^log2; lane(first): the lowest lane of a run, with `step` lanes of a thread. */
+    /* node := the run that ends with it, the (i + 1)-th of 2^log2 of this thread; n: elements of the chunk. */
     __device__ __forceinline__ void push(int i, int log2, typename A::Node &node, int n, int thread)
     {
         bool climbs = true;

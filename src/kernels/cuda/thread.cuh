@@ -111,42 +111,52 @@ template <class K, class Address> struct Fold {
     }
 
   private:
-    template <int COUNT> __device__ __forceinline__ void batch(typename Step<A>::State &state, int first) const
+    /* COUNT lines from `first` on. */
+    template <int COUNT, int MAP> __device__ __forceinline__ void batch(typename Step<A>::State &state, int first) const
     {
         Vector<K::bytes> raw[COUNT];
+        int64_t index[COUNT] = {};
         address.template load_lines<K, COUNT>(raw, first);
-        with_input<K>(p.recipe.in, [&](auto in) {
-            auto fold = [&](auto map) {
+        if constexpr (A::indexed) {
 #pragma unroll
-                for (int u = 0; u < COUNT; u++) {
-                    T x, y;
-                    int64_t index = A::indexed ? address(first + u).index : 0;
-                    read_element<A, decltype(in), decltype(map)::value>(p.recipe, raw[u].word, 0, x, y);
-                    if (u == 0 && first == 0)
-                        state = Step<A>::begin(x, y, index);
-                    else
-                        state = Step<A>::next(state, x, y, first + u, index);
-                }
-            };
-            if (!with_map<A>(p.recipe, fold))
-                fold(std::integral_constant<int, RDX_CUDA_ANY_MAP>());
+            for (int u = 0; u < COUNT; u++)
+                index[u] = address(first + u).index;
+        }
+        with_input<K, MAP>(p.recipe.in, [&](auto in) {
+#pragma unroll
+            for (int u = 0; u < COUNT; u++) {
+                T x, y;
+                read_element<A, decltype(in), MAP>(p.recipe, raw[u].word, 0, x, y);
+                if (u == 0 && first == 0)
+                    state = Step<A>::begin(x, y, index[u]);
+                else
+                    state = Step<A>::next(state, x, y, first + u, index[u]);
+            }
         });
     }
 
     __device__ __forceinline__ Node one_pass(int lines) const
     {
         typename Step<A>::State state;
-        int line = 0;
-        if (lines == 16) {
-            batch<16>(state, 0);
-            line = 16;
+        bool frequent = with_map<A>(p.recipe, [&](auto map) {
+            constexpr int MAP = decltype(map)::value;
+            int line = 0;
+            if (lines == 16) {
+                batch<16, MAP>(state, 0);
+                line = 16;
+            }
+#pragma unroll 1
+            for (; lines - line >= 4; line += 4)
+                batch<4, MAP>(state, line);
+#pragma unroll 1
+            for (; line < lines; line++)
+                batch<1, MAP>(state, line);
+        });
+        if (!frequent) {
+#pragma unroll 1
+            for (int line = 0; line < lines; line++)
+                batch<1, RDX_CUDA_ANY_MAP>(state, line);
         }
-#pragma unroll 1
-        for (; lines - line >= 4; line += 4)
-            batch<4>(state, line);
-#pragma unroll 1
-        for (; line < lines; line++)
-            batch<1>(state, line);
         return Step<A>::end(state, lines);
     }
 

@@ -157,12 +157,16 @@ RDX_DEVICE constexpr bool is_plain_integer(int algebra, int work)
            ((algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD) && work == RDX_WORK_I64);
 }
 
-template <class A, class In> RDX_DEVICE constexpr bool accepts()
+enum {
+    RDX_CUDA_ANY_MAP = -1
+}; /* kernels know the frequent maps at compile time (with_map); with any other, elements ask the recipe */
+
+template <class A, class In, int MAP> RDX_DEVICE constexpr bool accepts()
 {
     constexpr bool wide = In::type == RDX_TYPE_F64 || In::type == RDX_TYPE_C128;
     constexpr int a = A::algebra;
     if (a == RDX_ALGEBRA_ISUM)
-        return A::work != RDX_WORK_I32 || In::type == RDX_TYPE_I32;
+        return A::work == RDX_WORK_I32 ? In::type == RDX_TYPE_I32 : In::integral || MAP != RDX_MAP_NONE;
     if (is_plain_integer(a, A::work))
         return In::integral;
     if (is_keyed(a)) {
@@ -182,19 +186,19 @@ template <class A, class In> RDX_DEVICE constexpr bool accepts()
     return A::work == RDX_WORK_F64 || !wide;
 }
 
-template <class K, int TYPE, class F> RDX_DEVICE void offer(F &&f)
+template <class K, int MAP, int TYPE, class F> RDX_DEVICE void offer(F &&f)
 {
-    if constexpr (Input<TYPE>::size == K::size && accepts<typename K::A, Input<TYPE>>())
+    if constexpr (Input<TYPE>::size == K::size && accepts<typename K::A, Input<TYPE>, MAP>())
         f(Input<TYPE>());
 }
 
-/* Calls f with the type of the input, of those that the kernel can meet. */
-template <class K, class F> RDX_DEVICE void with_input(int type, F &&f)
+/* Calls f with the type of the input, of those that the kernel can meet with a map. */
+template <class K, int MAP = RDX_CUDA_ANY_MAP, class F> RDX_DEVICE void with_input(int type, F &&f)
 {
     switch (type) {
 #define X(NAME, name, code, bits, KIND)                                                                                \
     case RDX_TYPE_##NAME:                                                                                              \
-        offer<K, RDX_TYPE_##NAME>(f);                                                                                  \
+        offer<K, MAP, RDX_TYPE_##NAME>(f);                                                                             \
         break;
 #include "../../dtypes.def"
 #undef X
@@ -275,9 +279,6 @@ RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename A::T v, typename A:
     y = A::unit == 2 ? ~v : x;
 }
 
-/* Maps that kernels know at compile time: what nearly all elements meet. With any other, elements ask the recipe. */
-enum { RDX_CUDA_ANY_MAP = -1 };
-
 /* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. */
 template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
 {
@@ -298,6 +299,13 @@ template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
         return false;
     f(std::integral_constant<int, RDX_MAP_NONE>());
     return true;
+}
+
+/* Calls f with the input's type and a frequent map; false where the map is none. */
+template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F &&f)
+{
+    return with_map<typename K::A>(
+        r, [&](auto map) { with_input<K, decltype(map)::value>(r.in, [&](auto in) { f(in, map); }); });
 }
 
 /* sum and the four 8-bit integers or truth values of a word. */
