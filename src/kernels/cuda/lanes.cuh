@@ -437,11 +437,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
     }
     template <class In, int MAP>
-    static __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word)
+    __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word) const
     {
 #pragma unroll
         for (int w = 0; w < 4; w++)
-            state[0].s = add_bytes<In, MAP>(word[w], (int)state[0].s);
+            state[0].s = add_bytes<In, MAP>(p.recipe, word[w], (int)state[0].s);
     }
 
     /* Any group: what is rare, so an element after the other. The vector and the states go round, and the code knows the first alone. */

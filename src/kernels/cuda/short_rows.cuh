@@ -14,9 +14,9 @@ template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
 }
 
 /* The sum of the first `count` bytes of a word. */
-template <class In, int MAP> RDX_DEVICE int sum_of_bytes(uint32_t word, int count)
+template <class In, int MAP> RDX_DEVICE int sum_of_bytes(const RdxRecipe &r, uint32_t word, int count)
 {
-    return add_bytes<In, MAP>(count < 4 ? word & ((1u << 8 * count) - 1) : word, 0);
+    return add_bytes<In, MAP>(r, word, 0, count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu);
 }
 
 template <class K> struct ShortRow {
@@ -110,7 +110,7 @@ template <class K> struct ShortRow {
             if (EXTENT != ALL && j >= count)
                 continue;
             if constexpr (adds_words<K, In, MAP>()) {
-                int sum = sum_of_bytes<In, MAP>(word[j / W][0], EXTENT == ALL ? W : count - j);
+                int sum = sum_of_bytes<In, MAP>(p.recipe, word[j / W][0], EXTENT == ALL ? W : count - j);
                 f(j, sum, sum, 0);
             } else {
 #pragma unroll

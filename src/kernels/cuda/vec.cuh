@@ -60,6 +60,12 @@ RDX_DEVICE bool is_complex(int type)
     return type == RDX_TYPE_C64 || type == RDX_TYPE_C128;
 }
 
+RDX_DEVICE bool is_float(int type)
+{
+    return type == RDX_TYPE_F16 || type == RDX_TYPE_BF16 || type == RDX_TYPE_F32 || type == RDX_TYPE_F64 ||
+           type == RDX_TYPE_F8E4M3 || type == RDX_TYPE_F8E5M2;
+}
+
 /* The first `valid` elements of a vector; what follows them is not touched in memory. */
 template <class K> RDX_DEVICE void load_vector(Vector<K::bytes> &v, const unsigned char *at, int valid, int type)
 {
@@ -157,9 +163,9 @@ RDX_DEVICE constexpr bool is_plain_integer(int algebra, int work)
            ((algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD) && work == RDX_WORK_I64);
 }
 
-enum {
-    RDX_CUDA_ANY_MAP = -1
-}; /* kernels know the frequent maps at compile time (with_map); with any other, elements ask the recipe */
+/* Kernels know the frequent maps at compile time (with_map); with any other, elements ask the recipe. MASKED: |x|, or a neutral element
+   in place of NaN. */
+enum Map { RDX_CUDA_ANY_MAP = -1, RDX_CUDA_MASKED_MAP = -2 };
 
 template <class A, class In, int MAP> RDX_DEVICE constexpr bool accepts()
 {
@@ -251,11 +257,11 @@ RDX_DEVICE int64_t key_of(double x, bool flip, bool zeros_equal, bool omit)
 }
 
 /* Keys of a real element, or of a modulus (norms of order inf and -inf). */
-template <class A, class Real, bool ANY_MAP = true>
+template <class A, class Real>
 RDX_DEVICE void keys_of_real(const RdxRecipe &r, Real v, typename A::T &x, typename A::T &y)
 {
     constexpr int a = A::algebra;
-    if (ANY_MAP && a == RDX_ALGEBRA_MAX && A::unit == 1 && r.map == RDX_MAP_KEY_ABS)
+    if (a == RDX_ALGEBRA_MAX && A::unit == 1 && r.map == RDX_MAP_KEY_ABS)
         v = magnitude(v);
     constexpr bool zeros_equal = a == RDX_ALGEBRA_ARGMAX || a == RDX_ALGEBRA_ARGMAXL;
     if constexpr (A::unit == 2) {
@@ -279,19 +285,34 @@ RDX_DEVICE void keys_of_integer(const RdxRecipe &r, typename A::T v, typename A:
     y = A::unit == 2 ? ~v : x;
 }
 
-/* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. */
+/* Whether NaN is left out by a map, of the algebras that have no count of their own. */
+RDX_DEVICE constexpr bool is_masked(int algebra, int work)
+{
+    return (work == RDX_WORK_F32 || work == RDX_WORK_F64) &&
+           (algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD || algebra == RDX_ALGEBRA_SUMSQ ||
+            algebra == RDX_ALGEBRA_CSUMSQ);
+}
+
+/* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. A modulus never is. */
 template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
 {
     constexpr int a = A::algebra;
     if constexpr (is_keyed(a)) {
-        if (r.map == RDX_MAP_KEY_ABS)
+        if (r.map == RDX_MAP_KEY_ABS && !is_float(r.in))
             return false;
         f(std::integral_constant<int, RDX_MAP_KEY>());
         return true;
     }
     if constexpr (a == RDX_ALGEBRA_ISUM && A::work != RDX_WORK_I32) {
-        if (r.map == RDX_MAP_NONZERO && !r.omit) {
+        if (r.map == RDX_MAP_NONZERO || r.map == RDX_MAP_ZERO) {
             f(std::integral_constant<int, RDX_MAP_NONZERO>());
+            return true;
+        }
+    }
+    if constexpr (is_masked(a, A::work)) {
+        bool modulus = A::unit == 1 && is_complex(r.in) && a != RDX_ALGEBRA_CSUMSQ;
+        if ((r.map == RDX_MAP_ABS || r.map == RDX_MAP_OMIT) && !modulus) {
+            f(std::integral_constant<int, RDX_CUDA_MASKED_MAP>());
             return true;
         }
     }
@@ -308,12 +329,14 @@ template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F 
         r, [&](auto map) { with_input<K, decltype(map)::value>(r.in, [&](auto in) { f(in, map); }); });
 }
 
-/* sum and the four 8-bit integers or truth values of a word. */
-template <class In, int MAP> RDX_DEVICE int add_bytes(uint32_t word, int sum)
+/* sum and the four 8-bit integers or truth values of a word, or those that `keep` has the bits of. */
+template <class In, int MAP>
+RDX_DEVICE int add_bytes(const RdxRecipe &r, uint32_t word, int sum, uint32_t keep = 0xffffffffu)
 {
     constexpr bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
     if constexpr (truth)
-        word = __vcmpne4(word, 0) & 0x01010101u;
+        word = (__vcmpne4(word, 0) & 0x01010101u) ^ (r.map == RDX_MAP_ZERO ? 0x01010101u : 0);
+    word &= keep;
     return In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)word, 0x01010101, sum)
                                              : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
 }
@@ -332,24 +355,22 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
     typedef typename A::T T;
     typedef typename In::V V;
     constexpr int a = A::algebra;
-    constexpr bool any_map = MAP == RDX_CUDA_ANY_MAP;
-    V v = In::part(word, byte), w = v;
+    constexpr bool any_map = MAP == RDX_CUDA_ANY_MAP, masks = any_map || MAP == RDX_CUDA_MASKED_MAP;
+    V v = In::part(word, byte), w = v; /* w: the imaginary part */
     if constexpr (In::is_complex)
         w = In::part(word, byte + In::size / 2);
     if constexpr (a == RDX_ALGEBRA_ISUM) {
         if constexpr (MAP == RDX_MAP_NONE) {
             x = (T)v;
-        } else if constexpr (MAP == RDX_MAP_NONZERO) {
-            x = v != 0 || w != 0;
-        } else if constexpr (In::integral) {
+        } else if constexpr (MAP == RDX_MAP_NONZERO || !In::integral) { /* or RDX_MAP_ZERO */
+            bool hole = !In::integral && r.omit && (is_nan(v) || is_nan(w)), zero = v == 0 && w == 0;
+            x = zero == (r.map == RDX_MAP_ZERO) && !hole;
+        } else {
             x = (T)v;
             if constexpr (A::work != RDX_WORK_I32) {
                 x = r.map == RDX_MAP_ABS && x < 0 ? -x : x;
                 x = r.map == RDX_MAP_NONZERO ? v != 0 : r.map == RDX_MAP_ZERO ? v == 0 : x;
             }
-        } else {
-            bool hole = r.omit && (is_nan(v) || is_nan(w)), zero = v == 0 && w == 0;
-            x = r.map == RDX_MAP_ZERO ? zero : !zero && !hole;
         }
         y = x;
     } else if constexpr (is_plain_integer(a, A::work)) {
@@ -359,7 +380,7 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
         if constexpr (In::is_complex) {
             keys_of_real<A>(r, (Real)modulus((Real)v, (Real)w, r.omit), x, y);
         } else if constexpr (!In::integral) {
-            keys_of_real<A, Real, any_map>(r, (Real)v, x, y);
+            keys_of_real<A>(r, (Real)v, x, y);
         } else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I64 && any_map) {
             if (r.map == RDX_MAP_KEY_ABS)
                 keys_of_real<A>(r, (double)v, x, y);
@@ -371,7 +392,7 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
     } else if constexpr (takes_two_planes(a, A::unit)) {
         x = (T)v;
         y = (T)w;
-        if constexpr (any_map && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_CSUMSQ)) {
+        if constexpr (masks && is_masked(a, A::work)) {
             bool hole = r.map == RDX_MAP_OMIT && (is_nan(x) || is_nan(y));
             x = hole ? (T)r.neutral : x;
             y = hole ? (T)r.neutral : y;
@@ -380,16 +401,13 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
         x = (T)v;
         if constexpr (In::is_complex) /* norms: the parts in the working type, as the CPU converts before it maps */
             x = modulus((T)v, (T)w, r.omit);
-        if constexpr (any_map && has_special_maps<A>()) {
-            if (r.map >= RDX_MAP_ABS) {
+        if constexpr (masks && has_special_maps<A>()) {
+            if (r.map == RDX_MAP_ABS || (any_map && r.map == RDX_MAP_POW))
                 x = magnitude(x);
-                if (r.map == RDX_MAP_POW)
-                    x = (T)power((double)x, r.p);
-            }
+            if (any_map && r.map == RDX_MAP_POW)
+                x = (T)power((double)x, r.p);
         }
-        if constexpr (any_map && !In::integral &&
-                      (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_PROD ||
-                       a == RDX_ALGEBRA_SUMSQ))
+        if constexpr (masks && !In::integral && (is_masked(a, A::work) || a == RDX_ALGEBRA_SUMN))
             x = r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x;
         y = x;
     }
