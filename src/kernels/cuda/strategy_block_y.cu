@@ -36,7 +36,8 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
         auto count = [&](int) { return lines; };
         if (even > 0 && even < group_vectors) {
             auto element_few = [&](int l, int line) { return element_of(lane_of(s, own, i + l), line); };
-            if (fold.run_few(ring, source, lanes, element_few, node)) {
+            if (even == 1 ? fold.template run_few<1>(ring, source, element_few, node)
+                          : fold.template run_few<2>(ring, source, element_few, node)) {
                 keep_whole(i, s.group_lanes_log2, even);
                 i += lanes - 1;
                 continue;
