@@ -225,7 +225,8 @@ cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
 cuda_gencode = $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch)) \
 	$(foreach arch,$(CUDA_PTX),-gencode arch=compute_$(arch),code=compute_$(arch))
 NVCC_SOURCE := -std=c++17 -O3 -fmad=false -Iinclude -Isrc -MMD -MP
-NVCC_FLAGS = $(NVCC_SOURCE) $(cuda_gencode) $(CUDA_DEFINES) -Xfatbin -compress-all \
+nvcc_compress = $(if $(findstring compress-mode,$(shell $(NVCC) --help)),--compress-mode=size,-Xfatbin -compress-all)
+NVCC_FLAGS = $(NVCC_SOURCE) $(cuda_gencode) $(CUDA_DEFINES) $(nvcc_compress) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wno-unknown-pragmas
 
 $(cuda_host): $(OBJ)/%.o: %.cu

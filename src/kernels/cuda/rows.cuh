@@ -57,7 +57,10 @@ RDX_DEVICE typename A::Node meet(const Problem &p, const Item &item, typename A:
     if ((warp & (s.team - 1)) == 0) {
         int64_t part = item.part * s.part_chunks, end = end_of_part(s, item);
         node = slots.get(warp + (thread < s.team ? thread : 0));
-        node = join_neighbours<A>(node, s.team, [&](int at, int count) {
+        int there = s.team;
+        if (s.team * s.warp_chunks > end - part)
+            there = (int)divide(end - part + s.warp_chunks - 1, s.warp_chunks);
+        node = join_neighbours<A>(node, s.team, there, [&](int at, int count) {
             return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks, end);
         });
         node = shuffle<A>(node, 0);

@@ -130,18 +130,19 @@ template <class A> RDX_DEVICE typename A::Node join_any(typename A::Node node, b
     return node;
 }
 
-/* Neighbouring nodes, one a thread, joined by adjacent pairs; elements(first, count): how many elements `count` neighbours have. */
+/* The nodes of threads 0 .. `neighbours` - 1, of which the first `there` have elements, joined by adjacent pairs; elements(first, count)
+   counts those of so many. */
 template <class A, class Elements>
-RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbours, Elements elements)
+RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbours, int there, Elements elements)
 {
     int t = thread_of_warp();
 #pragma unroll 1
     for (int bit = 1; bit < neighbours; bit *= 2) {
         typename A::Node other = shuffle_xor<A>(node, bit);
         bool upper = t & bit;
-        int first = t & ~(2 * bit - 1);
-        node =
-            join_nodes<A>(upper ? other : node, upper ? node : other, elements(first, bit), elements(first + bit, bit));
+        int first = t & ~(2 * bit - 1), second = first + bit;
+        typename A::Node left = upper ? other : node, right = upper ? node : other;
+        node = second < there ? join_full<A>(left, right, elements(first, bit), elements(second, bit)) : left;
     }
     return node;
 }
