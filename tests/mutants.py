@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 82 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 86 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
 
@@ -83,6 +83,18 @@ NAMED_CUDA = [
     ("an omitted NaN stays", "src/kernels/cuda/vec.cuh",
      "r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x",
      "x", "plain"),
+    ("all() counts as any() does", "src/kernels/cuda/vec.cuh",
+     "x = zero == (r.map == RDX_MAP_ZERO) && !hole;",
+     "x = !zero && !hole;", "plain"),
+    ("what goes round is not put back", "src/kernels/cuda/algebra.cuh",
+     "    x[count - 1] = last;\n",
+     "", "plain"),
+    ("lanes of few lines are joined as if they had half as many", "src/kernels/cuda/lanes.cuh",
+     "2 * LINES, 2 * LINES",
+     "LINES, LINES", "plain"),
+    ("the last warp of a ragged team is left out", "src/kernels/cuda/rows.cuh",
+     "divide(end - part + s.warp_chunks - 1, s.warp_chunks)",
+     "divide(end - part, s.warp_chunks)", "plain"),
     ("halves are joined before they are there", "src/kernels/cuda/block.cuh",
      "        __syncthreads();\n        for (int slot",
      "        for (int slot", "plain"),
@@ -153,8 +165,8 @@ NAMED_CUDA = [
      "bool all = n >= lanes, there = all;",
      "bool all = n >= lanes, there = true;", "plain"),
     ("the last line of a row is a whole one", "src/kernels/cuda/rows.cuh",
-     "fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, index, node);",
-     "fold.run(ring, source, (n + lanes - 1) >> log2, (n + lanes - 1) >> log2, count, index, node);", "plain"),
+     "fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, element, node);",
+     "fold.run(ring, source, (n + lanes - 1) >> log2, (n + lanes - 1) >> log2, count, element, node);", "plain"),
     ("a team's warps are halved, not paired", "src/kernels/cuda/warp.cuh",
      "for (int bit = 1; bit < neighbours; bit *= 2) {",
      "for (int bit = neighbours / 2; bit >= 1; bit /= 2) {", "plain"),
@@ -171,7 +183,7 @@ NAMED_CUDA = [
      "if (RAGGED && v + u >= count(e))",
      "if (RAGGED && v + u > count(e))", "plain"),
     ("lines after the last are folded", "src/kernels/cuda/lanes.cuh",
-     "            if (v + u >= lines)\n                continue;\n",
+     "            if (v + u >= lines)\n                break;\n",
      "", "plain"),
     ("a ragged group begins anew", "src/kernels/cuda/lanes.cuh",
      "            begun = begun || v + G <= whole;\n",
@@ -209,8 +221,8 @@ NAMED_CUDA = [
      "    while (first > 0) {",
      "    while (false) {", "plain"),
     ("bytes of a word behind the row are summed", "src/kernels/cuda/short_rows.cuh",
-     "count < 4 ? word & ((1u << 8 * count) - 1) : word",
-     "word", "plain"),
+     "count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu",
+     "0xffffffffu", "plain"),
     ("a tile is read while others copy it", "src/kernels/cuda/strategy_warp.cu",
      "        __syncwarp(); /*",
      "        /*", "plain"),
