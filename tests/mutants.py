@@ -152,7 +152,7 @@ NAMED_CUDA = [
     ("the first vector of a crooked row is left out", "src/kernels/cuda/rows.cuh",
      "(u > 0 || thread >= skipped)",
      "(u > 0 || thread > skipped)", "plain"),
-    ("every word turns by the mask of the first", "src/kernels/cuda/lanes.cuh",
+    ("every word turns by the mask of the first", "src/kernels/cuda/ring.cuh",
      "int bytes = before - 16 * thread - 4 * w;",
      "int bytes = before - 16 * thread;", "plain"),
     ("a warp with several rows takes one too many", "src/kernels/cuda/rows.cuh",

@@ -8,42 +8,6 @@
 namespace rdx
 {
 
-/* Rows that start inside a line: the first `before` bytes of each line belong to the line before (rows.cuh). */
-struct Turn {
-    bool crooked;
-    uint32_t mask[4]; /* of this thread's vectors: what it takes from the next one */
-
-    __device__ __forceinline__ Turn(int before, int thread) : crooked(before > 0)
-    {
-#pragma unroll
-        for (int w = 0; w < 4; w++) {
-            int bytes = before - 16 * thread - 4 * w;
-            mask[w] = bytes >= 4 ? 0xffffffffu : bytes <= 0 ? 0 : (1u << 8 * bytes) - 1;
-        }
-    }
-
-    __device__ __forceinline__ Vector<16> line(const Vector<16> &here, const Vector<16> &next) const
-    {
-        Vector<16> v;
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-            v.word[w] = (here.word[w] & ~mask[w]) | (next.word[w] & mask[w]);
-        return v;
-    }
-};
-
-/* Elements 1, 2, ... of a vector (rotate). */
-template <int SIZE> RDX_DEVICE void drop_element(uint32_t *word)
-{
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-        if constexpr (SIZE < 4)
-            word[w] = word[w] >> 8 * SIZE | (w < 3 ? word[w + 1] << (32 - 8 * SIZE) : 0);
-        else
-            word[w] = w + SIZE / 4 < 4 ? word[w + SIZE / 4] : 0;
-    }
-}
-
 /* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of
    neighbouring ones. RAGGED: vectors may be turned, and lanes of a vector differ in their lines by one where the chunk ends. */
 template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
@@ -57,7 +21,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     /* Of elements in ascending order of their index. */
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
     static constexpr bool few =
-        E <= 4; /* loops over vectors of many elements are not unrolled: so much code is slow to compile */
+        E <= 4; /* loops over vectors of more are not unrolled: so much code is slow to compile */
 
     const Problem &p;
     const Turn *turn = NULL; /* RAGGED */
@@ -255,22 +219,18 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     __device__ __forceinline__ void fold_twice(R &ring, Source &source, int lines, int whole, Count count,
                                                Node *node) const
     {
-        T m[E], base[E];
+        T base[E];
 #pragma unroll
-        for (int e = 0; e < E; e++) {
-            m[e] = A::lowest();
-            node[e].s = 0;
-        }
+        for (int e = 0; e < E; e++)
+            node[e] = {A::lowest(), 0};
         ring.await_lane();
 #pragma unroll 1
         for (int v = 0; v < lines; v += G)
             each(ring.peek(v / G), ring.peek(v / G + 1), lines, v, whole, count,
-                 [&](int e, T x) { m[e] = A::greater(m[e], x); });
+                 [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
 #pragma unroll
-        for (int e = 0; e < E; e++) {
-            node[e].m = m[e];
-            base[e] = A::base(m[e]);
-        }
+        for (int e = 0; e < E; e++)
+            base[e] = A::base(node[e].m);
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
             SharedAt at = ring.next_group(source, is_crooked());

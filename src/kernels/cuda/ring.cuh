@@ -39,6 +39,30 @@ RDX_DEVICE Vector<16> take(SharedAt group, int u)
     return {{v.x, v.y, v.z, v.w}};
 }
 
+/* Rows that start inside a line: the first `before` bytes of each line belong to the line before (rows.cuh). */
+struct Turn {
+    bool crooked;
+    uint32_t mask[4]; /* of this thread's vectors: what it takes from the next one */
+
+    __device__ __forceinline__ Turn(int before, int thread) : crooked(before > 0)
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            int bytes = before - 16 * thread - 4 * w;
+            mask[w] = bytes >= 4 ? 0xffffffffu : bytes <= 0 ? 0 : (1u << 8 * bytes) - 1;
+        }
+    }
+
+    __device__ __forceinline__ Vector<16> line(const Vector<16> &here, const Vector<16> &next) const
+    {
+        Vector<16> v;
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            v.word[w] = (here.word[w] & ~mask[w]) | (next.word[w] & mask[w]);
+        return v;
+    }
+};
+
 template <int DEPTH> struct Ring {
     static constexpr int group_bytes = line_bytes * group_vectors;
 

@@ -108,6 +108,18 @@ template <int SIZE> RDX_DEVICE uint64_t bits_at(const uint32_t *word, int byte)
         return (uint64_t)word[byte / 4 + 1] << 32 | word[byte / 4];
 }
 
+/* Moves elements 1, 2, ... of a vector of 16 bytes to where 0, 1, ... were. */
+template <int SIZE> RDX_DEVICE void drop_element(uint32_t *word)
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        if constexpr (SIZE < 4)
+            word[w] = word[w] >> 8 * SIZE | (w < 3 ? word[w + 1] << (32 - 8 * SIZE) : 0);
+        else
+            word[w] = w + SIZE / 4 < 4 ? word[w + SIZE / 4] : 0;
+    }
+}
+
 /* ---- Decoding ---- */
 
 template <int TYPE> struct Input;
