@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building, testing and (with the argument `ci`) checking redax needs. Debian and its relatives, by apt-get,
+# Installs what building, testing and (with the argument `ci`) checking redax or (with `python`) its Python package needs. Debian and its relatives, by apt-get,
 # as root or through sudo. Asks first what is missing: when nothing is, it does nothing and needs no network.
 set -euo pipefail
 
@@ -20,6 +20,10 @@ want check pkg-config --exists check
 want libcjson-dev header cjson/cJSON.h
 want libdlpack-dev header dlpack/dlpack.h
 want python3 has python3
+if [ "${1:-}" = ci ] || [ "${1:-}" = python ]; then
+    want python3-dev python3 -c 'import os, sysconfig; open(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+    want python3-venv python3 -c 'import ensurepip, venv'
+fi
 if [ "${1:-}" = ci ]; then
     want python3-numpy sh -c 'python3 -c "import numpy" || /usr/bin/python3 -c "import numpy"'
     want g++ has g++

@@ -5,28 +5,20 @@
 #include <string.h>
 
 typedef struct Type {
-    const char *name, *short_name;
+    const char *name;
     uint16_t code; /* as in redax.h */
 } Type;
 
 static const Type types[TYPE_COUNT] = {
-    {"bool", "bool", RDX_BOOL},
-    {"int8", "i8", RDX_I8},
-    {"int16", "i16", RDX_I16},
-    {"int32", "i32", RDX_I32},
-    {"int64", "i64", RDX_I64},
-    {"uint8", "u8", RDX_U8},
-    {"uint16", "u16", RDX_U16},
-    {"uint32", "u32", RDX_U32},
-    {"uint64", "u64", RDX_U64},
-    {"float16", "f16", RDX_F16},
-    {"bfloat16", "bf16", RDX_BF16},
-    {"float32", "f32", RDX_F32},
-    {"float64", "f64", RDX_F64},
-    {"float8_e4m3fn", "f8e4m3", RDX_F8E4M3},
-    {"float8_e5m2", "f8e5m2", RDX_F8E5M2},
-    {"complex64", "c64", RDX_C64},
-    {"complex128", "c128", RDX_C128},
+    {"bool", RDX_BOOL},          {"int8", RDX_I8},
+    {"int16", RDX_I16},          {"int32", RDX_I32},
+    {"int64", RDX_I64},          {"uint8", RDX_U8},
+    {"uint16", RDX_U16},         {"uint32", RDX_U32},
+    {"uint64", RDX_U64},         {"float16", RDX_F16},
+    {"bfloat16", RDX_BF16},      {"float32", RDX_F32},
+    {"float64", RDX_F64},        {"float8_e4m3fn", RDX_F8E4M3},
+    {"float8_e5m2", RDX_F8E5M2}, {"complex64", RDX_C64},
+    {"complex128", RDX_C128},
 };
 
 static RdxDtype dtype_of_code(unsigned code)
@@ -61,7 +53,7 @@ int dtype_named(const char *name, RdxDtype *dtype)
         if (strcmp(name, others[i][0]) == 0)
             name = others[i][1];
     for (int i = 0; i < TYPE_COUNT; i++) {
-        if (strcmp(name, types[i].name) == 0 || strcmp(name, types[i].short_name) == 0) {
+        if (strcmp(name, types[i].name) == 0) {
             *dtype = dtype_of_code(types[i].code);
             return 0;
         }

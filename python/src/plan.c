@@ -136,10 +136,13 @@ static int differ(const char *what)
     return -1;
 }
 
-/* Extents and strides as planned; a stride that steps nowhere may be anything. */
+/* Extents and strides as planned; a stride along which nothing lies may be anything. */
 static int check_layout(const RdxTensor *given, const RdxTensor *planned, const char *name)
 {
     int64_t row_major = 1;
+    bool nothing = false;
+    for (int d = 0; d < planned->ndim; d++)
+        nothing = nothing || planned->shape[d] == 0;
     if (memcmp(&given->dtype, &planned->dtype, sizeof given->dtype) != 0)
         return PyErr_Format(PyExc_TypeError, "%s has another dtype than the plan's", name), -1;
     if (given->ndim != planned->ndim)
@@ -148,7 +151,7 @@ static int check_layout(const RdxTensor *given, const RdxTensor *planned, const 
         int64_t stride = given->strides ? given->strides[d] : row_major;
         if (given->shape[d] != planned->shape[d])
             return differ(name[0] == 'x' ? "x has another shape" : "out has another shape");
-        if (given->shape[d] > 1 && stride != planned->strides[d])
+        if (!nothing && given->shape[d] > 1 && stride != planned->strides[d])
             return differ(name[0] == 'x' ? "x has other strides" : "out has other strides");
         row_major *= given->shape[d];
     }
