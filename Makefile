@@ -451,6 +451,12 @@ $(py)/venv/ready: tests/python/requirements.txt
 	rm -rf $(py)/venv && $(PYTHON) -m venv $(py)/venv
 	$(py)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@
 
+$(py)/bench_host.so: python/bench_host.c $(SHARED)
+	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(py_flags) -fvisibility=default -shared -o $@ $< -L$(BUILD) -lredax
+
+bench-python: python-package $(py)/bench_host.so ## what a call from Python costs, beside C, NumPy and PyTorch; PYTHON=one that has them
+	PYTHONPATH=$(py) $(PYTHON) -P python/bench_host.py $(py)/bench_host.so
+
 # array-api-tests is in no registry: ARRAY_API_TESTS=path of a checkout runs it as well.
 check-python: python ## install the wheel into a venv of its own and run tests/python; ARRAY_API_TESTS=checkout for that suite too
 	$(again) $(py)/venv/ready
@@ -513,6 +519,6 @@ clean: ## remove every build folder
 help: ## this list
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all lib tests cuda cuda-debug ptx emu check-emu setup run check check-gpu test bench report fuzz fuzzers check-real python python-package setup-python check-python install uninstall installcheck format lint clean help
+.PHONY: all lib tests cuda cuda-debug ptx emu check-emu setup run check check-gpu test bench report fuzz fuzzers check-real python python-package setup-python check-python bench-python install uninstall installcheck format lint clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

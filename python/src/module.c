@@ -104,8 +104,8 @@ PyMODINIT_FUNC PyInit__redax(void)
     static PyModuleDef definition = {
         PyModuleDef_HEAD_INIT, "redax._redax", "The C half of redax.", -1, methods, 0, 0, 0, 0};
     PyObject *module = PyModule_Create(&definition);
-    if (module && (make_axis_error(module) < 0 || memory_ready(module) < 0 || make_functions(module) < 0 ||
-                   plan_ready(module) < 0))
+    if (module && (view_ready() < 0 || make_axis_error(module) < 0 || memory_ready(module) < 0 ||
+                   make_functions(module) < 0 || plan_ready(module) < 0))
         Py_CLEAR(module);
     return module;
 }

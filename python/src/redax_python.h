@@ -60,6 +60,7 @@ typedef struct View {
 int view_open(View *view, const Kind *kind, PyObject *array);
 int view_open_managed(View *view, const Kind *kind, PyObject *array); /* knows whether the array is read-only */
 void view_close(View *view);
+int view_ready(void);
 bool on_cuda(RdxDevice device);
 
 /* ---- memory.c: memory that redax owns, for those who cannot give any ---- */

@@ -3,11 +3,28 @@
    unsigned integers of their size. An open view keeps the memory; its tensor may point into the view itself. */
 #include "redax_python.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 bool on_cuda(RdxDevice device)
 {
     return device.type == DL_CUDA || device.type == DL_CUDA_MANAGED;
+}
+
+/* ---- Calls ---- */
+
+typedef PyObject *(*CallMethod)(PyObject *name, PyObject *const *args, size_t count, PyObject *names);
+static CallMethod call_method;
+
+/* PyObject_VectorcallMethod makes neither a bound method nor a dict. It is in the stable ABI since 3.12; 3.11 has it as well, but
+   not in its header for the stable ABI. */
+int view_ready(void)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "PyObject_VectorcallMethod");
+    memcpy(&call_method, &symbol, sizeof call_method);
+    if (!call_method)
+        PyErr_SetString(PyExc_ImportError, "this Python has no PyObject_VectorcallMethod");
+    return call_method ? 0 : -1;
 }
 
 /* ---- Streams ---- */
@@ -53,6 +70,27 @@ static int current_stream(const Kind *kind, RdxDevice device, RdxStream *stream)
 
 /* ---- The exchange API ---- */
 
+/* Tensors with the negative bit are imaginary parts of conjugated ones, and views of those: they step over real parts. An odd
+   stride, as every contiguous tensor has, spares the question. */
+static bool may_be_negative(const RdxTensor *tensor)
+{
+    for (int d = 0; d < tensor->ndim; d++)
+        if (tensor->shape[d] > 1 && tensor->strides[d] & 1)
+            return false;
+    return true;
+}
+
+static int refuse_if(PyObject *answer, const char *sentence) /* takes the reference */
+{
+    if (!answer)
+        return -1;
+    int truth = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    if (truth > 0)
+        PyErr_SetString(PyExc_BufferError, sentence);
+    return truth == 0 ? 0 : -1;
+}
+
 /* PyTorch's table does not refuse what its __dlpack__ refuses; values would be wrong, or a gradient silently lost. */
 static int check_torch(const View *view, PyObject *array)
 {
@@ -63,27 +101,17 @@ static int check_torch(const View *view, PyObject *array)
         is_conj = PyUnicode_InternFromString("is_conj");
     }
     uint8_t code = view->tensor.dtype.code;
-    if (code < 2 || code == RDX_BOOL >> 8)
+    if (code < 2 || code == RDX_BOOL >> 8) /* integers have none of these */
         return 0;
-    PyObject *grad = PyObject_GetAttr(array, requires_grad);
-    Py_XDECREF(grad); /* True and False live on */
-    if (grad == Py_True)
-        PyErr_SetString(PyExc_BufferError, "x requires a gradient, which redax cannot give; use x.detach()");
-    if (grad != Py_False)
+    if (refuse_if(PyObject_GetAttr(array, requires_grad),
+                  "x requires a gradient, which redax cannot give; use x.detach()") < 0)
         return -1;
-    PyObject *negative = PyObject_CallMethodObjArgs(array, is_neg, NULL);
-    Py_XDECREF(negative);
-    if (negative == Py_True)
-        PyErr_SetString(PyExc_BufferError, "x has its negative bit set; use x.resolve_neg()");
-    if (negative != Py_False)
+    if (may_be_negative(&view->tensor) &&
+        refuse_if(call_method(is_neg, &array, 1, NULL), "x has its negative bit set; use x.resolve_neg()") < 0)
         return -1;
-    if (code != RDX_C64 >> 8)
-        return 0;
-    PyObject *conjugate = PyObject_CallMethodObjArgs(array, is_conj, NULL);
-    Py_XDECREF(conjugate);
-    if (conjugate == Py_True)
-        PyErr_SetString(PyExc_BufferError, "x has its conjugate bit set; use x.resolve_conj()");
-    return conjugate == Py_False ? 0 : -1;
+    return code != RDX_C64 >> 8
+               ? 0
+               : refuse_if(call_method(is_conj, &array, 1, NULL), "x has its conjugate bit set; use x.resolve_conj()");
 }
 
 static int open_exchange(View *view, const Kind *kind, PyObject *array, bool managed)
@@ -117,57 +145,43 @@ static int device_of(PyObject *array, RdxDevice *device)
 }
 
 /* What __dlpack__ is told: the newest version that is understood here and, for CUDA, on which stream work will go. -1: the
-   stream is the producer's own, there is nothing to wait for. */
-static PyObject *dlpack_options(const Kind *kind, RdxDevice device)
-{
-    static PyObject *plain;
-    if (!on_cuda(device) && kind->versioned) {
-        if (!plain)
-            plain = Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, DL_MINOR);
-        return plain ? Py_NewRef(plain) : NULL;
-    }
-    PyObject *options = kind->versioned ? Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, DL_MINOR) : PyDict_New();
-    if (!options || !on_cuda(device))
-        return options;
-    bool own = kind->family == FAMILY_TORCH || kind->family == FAMILY_CUPY;
-    PyObject *stream = PyLong_FromLong(own ? -1 : 1); /* 1: the legacy default stream */
-    if (!stream || PyDict_SetItemString(options, "stream", stream) < 0)
-        Py_CLEAR(options);
-    Py_XDECREF(stream);
-    return options;
-}
-
+   stream is the producer's own, there is nothing to wait for; 1: the legacy default stream. */
 static PyObject *call_dlpack(const Kind *kind, PyObject *array)
 {
-    static PyObject *name, *nothing;
-    RdxDevice device = {DL_CPU, 0};
+    static PyObject *name, *version, *own, *legacy, *names[4]; /* of options: bit 0 max_version, bit 1 stream */
     if (!name) {
+        version = Py_BuildValue("(ii)", DL_MAJOR, DL_MINOR);
+        own = PyLong_FromLong(-1), legacy = PyLong_FromLong(1);
+        names[1] = Py_BuildValue("(s)", "max_version"), names[2] = Py_BuildValue("(s)", "stream");
+        names[3] = Py_BuildValue("(ss)", "max_version", "stream");
         name = PyUnicode_InternFromString("__dlpack__");
-        nothing = PyTuple_New(0);
     }
+    RdxDevice device = {DL_CPU, 0};
     if (kind->family != FAMILY_NUMPY && device_of(array, &device) < 0)
         return NULL;
-    PyObject *options = dlpack_options(kind, device);
-    PyObject *method = options ? PyObject_GetAttr(array, name) : NULL;
-    PyObject *capsule = method ? PyObject_Call(method, nothing, options) : NULL;
-    Py_XDECREF(method);
-    Py_XDECREF(options);
-    return capsule;
+    PyObject *values[4] = {NULL, array};
+    size_t count = 1, options = (kind->versioned ? 1 : 0) | (on_cuda(device) ? 2 : 0);
+    if (kind->versioned)
+        values[1 + count++] = version;
+    if (on_cuda(device))
+        values[1 + count++] = kind->family == FAMILY_TORCH || kind->family == FAMILY_CUPY ? own : legacy;
+    return call_method(name, values + 1, 1, names[options]);
 }
 
 static int read_capsule(View *view)
 {
-    if (PyCapsule_IsValid(view->capsule, "dltensor_versioned")) {
-        const DlManaged *managed = PyCapsule_GetPointer(view->capsule, "dltensor_versioned");
-        if (managed->version.major != DL_MAJOR) {
-            PyErr_Format(PyExc_BufferError, "__dlpack__ gave version %u of DLPack; redax knows %d",
-                         (unsigned)managed->version.major, DL_MAJOR);
-            return -1;
-        }
+    const DlManaged *managed = PyCapsule_GetPointer(view->capsule, "dltensor_versioned");
+    if (managed && managed->version.major != DL_MAJOR) {
+        PyErr_Format(PyExc_BufferError, "__dlpack__ gave version %u of DLPack; redax knows %d",
+                     (unsigned)managed->version.major, DL_MAJOR);
+        return -1;
+    }
+    if (managed) {
         view->tensor = managed->tensor;
         view->read_only = managed->flags & DL_READ_ONLY;
         return 0;
     }
+    PyErr_Clear();
     const DlManagedLegacy *legacy = PyCapsule_GetPointer(view->capsule, "dltensor");
     if (!legacy)
         return -1;
