@@ -155,9 +155,21 @@ static RdxDtype second_dtype(const Call *call)
     return dtype;
 }
 
+/* More axes than there are: the library says no more than that, as it has no axis to point at. */
+static int check_axis_count(const Call *call)
+{
+    int rank = call->problem.in->ndim;
+    for (int i = 0; call->problem.naxes > rank && i < call->problem.naxes; i++)
+        if (call->axes[i] < -rank || call->axes[i] >= rank)
+            return PyErr_Format(axis_error, "axis %d is out of range for rank %d", (int)call->axes[i], rank), -1;
+    return 0;
+}
+
 int call_infer(Call *call, const Function *function, Output outputs[2])
 {
     bool two = function->takes & GIVES_TWO;
+    if (check_axis_count(call) < 0)
+        return -1;
     outputs[0].tensor.shape = outputs[0].extent;
     outputs[1].tensor.shape = outputs[1].extent;
     RdxStatus status =

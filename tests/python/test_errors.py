@@ -15,6 +15,8 @@ def test_axis(axis, sentence):
     for exception in (IndexError, ValueError, redax.AxisError):
         with pytest.raises(exception, match=sentence):
             redax.sum(x, axis=axis)
+    with pytest.raises(redax.AxisError, match="axis 0 is out of range for rank 0"):
+        redax.sum(np.float64(3), axis=0)
 
 
 @pytest.mark.parametrize("call, sentence", [
