@@ -124,6 +124,11 @@ static Kind *kind_new(PyObject *array)
     PyObject *dlpack = attribute_or_null((PyObject *)type, "__dlpack__");
     kind->speaks_dlpack = dlpack != NULL;
     Py_XDECREF(dlpack);
+    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+    kind->named_stream =
+        module && PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "redax._jax") == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
     find_exchange(kind);
     find_family(kind);
     if (kind->family == FAMILY_OTHER && !kind->exchange && !kind->speaks_dlpack)

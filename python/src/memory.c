@@ -8,6 +8,7 @@ enum { ALIGNMENT = 64 }; /* JAX copies what is aligned to less */
 
 typedef struct Memory {
     PyObject_HEAD RdxTensor tensor;
+    PyObject *source; /* the capsule that the memory came from; NULL: the memory is the host's and redax's */
     Py_ssize_t bytes;
     int64_t extent[RDX_MAX_RANK], stride[RDX_MAX_RANK];
     Py_ssize_t shape[RDX_MAX_RANK], step[RDX_MAX_RANK]; /* in bytes: the buffer protocol's */
@@ -27,18 +28,33 @@ static void set_row_major(Memory *memory, int itemsize)
     memory->bytes = (Py_ssize_t)count * itemsize;
 }
 
-PyObject *memory_new(RdxTensor *tensor)
+static Memory *describe(const RdxTensor *tensor)
 {
     Memory *memory = PyObject_New(Memory, memory_type);
     if (!memory)
         return NULL;
+    memory->source = NULL;
     memory->tensor = *tensor;
+    memory->tensor.data = NULL;
     for (int d = 0; d < tensor->ndim; d++)
         memory->extent[d] = tensor->shape[d];
     set_row_major(memory, tensor->dtype.bits / 8);
     memory->tensor.shape = memory->extent;
     memory->tensor.strides = memory->stride;
     memory->tensor.byte_offset = 0;
+    return memory;
+}
+
+PyObject *memory_to_come(const RdxTensor *tensor)
+{
+    return (PyObject *)describe(tensor);
+}
+
+PyObject *memory_new(RdxTensor *tensor)
+{
+    Memory *memory = describe(tensor);
+    if (!memory)
+        return NULL;
     size_t rounded = ((size_t)memory->bytes / ALIGNMENT + 1) * ALIGNMENT;
     memory->tensor.data = aligned_alloc(ALIGNMENT, rounded);
     tensor->data = memory->tensor.data;
@@ -52,7 +68,10 @@ PyObject *memory_new(RdxTensor *tensor)
 static void memory_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    free(((Memory *)self)->tensor.data);
+    Memory *memory = (Memory *)self;
+    if (!memory->source)
+        free(memory->tensor.data);
+    Py_XDECREF(memory->source);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -129,6 +148,32 @@ static PyObject *memory_device(PyObject *self, PyObject *nothing)
     return Py_BuildValue("(ii)", (int)device->type, (int)device->id);
 }
 
+/* Takes the memory of a capsule, which must hold as many bytes. */
+static PyObject *memory_settle(PyObject *self, PyObject *capsule)
+{
+    Memory *memory = (Memory *)self;
+    const RdxTensor *given;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
+        given = &((const DlManaged *)PyCapsule_GetPointer(capsule, "dltensor_versioned"))->tensor;
+    else
+        given = PyCapsule_GetPointer(capsule, "dltensor"); /* its first member */
+    if (!given)
+        return NULL;
+    if (memory->tensor.data || given->ndim != 1 || given->dtype.bits != 8 || given->shape[0] != memory->bytes) {
+        PyErr_SetString(PyExc_ValueError, "the capsule is not of as many bytes as this memory");
+        return NULL;
+    }
+    memory->source = Py_NewRef(capsule);
+    memory->tensor.data = (char *)given->data + given->byte_offset;
+    Py_RETURN_NONE;
+}
+
+static PyObject *memory_bytes(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    return PyLong_FromSsize_t(((Memory *)self)->bytes);
+}
+
 /* ---- The buffer protocol ---- */
 
 /* struct's letters; NULL: it has none for the dtype. */
@@ -151,9 +196,10 @@ static char *format_of(RdxDtype dtype)
 static int memory_get_buffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     Memory *memory = (Memory *)self;
-    char *format = format_of(memory->tensor.dtype);
+    char *format = on_cuda(memory->tensor.device) ? NULL : format_of(memory->tensor.dtype);
     if (!format) {
-        PyErr_SetString(PyExc_BufferError, "the buffer protocol has no format for this dtype");
+        PyErr_SetString(PyExc_BufferError,
+                        "the buffer protocol has no format for this dtype, or the memory is not the host's");
         return -1;
     }
     if (PyBuffer_FillInfo(buffer, self, memory->tensor.data, memory->bytes, 0, flags) < 0)
@@ -171,11 +217,14 @@ int memory_ready(PyObject *module)
     static PyMethodDef methods[] = {
         {"__dlpack__", (PyCFunction)(void (*)(void))memory_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
         {"__dlpack_device__", memory_device, METH_NOARGS, NULL},
+        {"settle", memory_settle, METH_O, NULL},
         {0},
     };
+    static PyGetSetDef members[] = {{"nbytes", memory_bytes, NULL, NULL, NULL}, {0}};
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, memory_free},
         {Py_tp_methods, methods},
+        {Py_tp_getset, members},
         {Py_bf_getbuffer, memory_get_buffer},
         {Py_tp_doc, "Memory that redax owns; speaks DLPack and the buffer protocol."},
         {0},

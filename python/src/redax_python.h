@@ -24,6 +24,7 @@ typedef struct Kind {
     const DlExchange *exchange;  /* NULL: none */
     bool speaks_dlpack;          /* has __dlpack__ */
     bool versioned;              /* __dlpack__ takes max_version */
+    bool named_stream;           /* of redax/_jax.py: has __redax_stream__ */
     PyObject *space;             /* the module (or namespace) with empty, from_dlpack and dtypes; NULL: none */
     PyObject *empty;             /* space.empty; NULL: none */
     PyObject *dtype[TYPE_COUNT]; /* what empty takes as dtype=; made when needed */
@@ -62,11 +63,14 @@ int view_open_managed(View *view, const Kind *kind, PyObject *array); /* knows w
 void view_close(View *view);
 int view_ready(void);
 bool on_cuda(RdxDevice device);
+int device_of(PyObject *array, RdxDevice *device); /* __dlpack_device__ */
 
 /* ---- memory.c: memory that redax owns, for those who cannot give any ---- */
 
 /* A new Memory for the tensor's device (the CPU), dtype and shape, row-major; sets tensor->data. */
 PyObject *memory_new(RdxTensor *tensor);
+/* A Memory that is described but has no address until settle() gives it a capsule's. */
+PyObject *memory_to_come(const RdxTensor *tensor);
 extern PyTypeObject *memory_type;
 int memory_ready(PyObject *module);
 
@@ -120,6 +124,11 @@ int call_outputs(Call *call, const Function *function, Output outputs[2], Kind *
 PyObject *call_result(const Function *function, Output outputs[2], const Kind *kind);
 void call_drop(const Call *call, Output outputs[2]);
 int make_functions(PyObject *module);
+
+/* ---- jax.c ---- */
+
+PyObject *jax_reduce(const Function *function, Call *call, RdxDevice device, PyObject *x, PyObject *const *values,
+                     PyObject *names);
 
 extern PyObject *axis_error;
 int raise_status(RdxStatus status); /* -1, with the library's sentence */

@@ -193,7 +193,7 @@ static int open_given(Output *output, PyObject *array, bool has_dtype)
         return -1;
     output->tensor = output->view.tensor;
     output->object = Py_NewRef(array);
-    if (output->view.read_only)
+    if (output->view.read_only || kind->family == FAMILY_JAX)
         PyErr_SetString(PyExc_ValueError, "out is read-only");
     else if (output->tensor.ndim != wanted.ndim)
         PyErr_Format(PyExc_ValueError, "out has rank %d; the result has rank %d", (int)output->tensor.ndim,
@@ -259,6 +259,13 @@ static PyObject *reduce(const Function *function, PyObject *const *args, Py_ssiz
     if (call_read(&call, function, args + 1, names) < 0)
         return NULL;
     Kind *kind = kind_of(args[0]);
+    if (kind && kind->family == FAMILY_JAX && !kind->exchange) {
+        RdxDevice device;
+        if (device_of(args[0], &device) < 0)
+            return NULL;
+        if (on_cuda(device))
+            return jax_reduce(function, &call, device, args[0], args + 1, names);
+    }
     if (!kind || view_open(&in, kind, args[0]) < 0)
         return NULL;
     call.problem.in = &in.tensor;

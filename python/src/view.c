@@ -48,9 +48,11 @@ static PyObject *attribute_of_call(PyObject *owner, const char *call, int argume
 }
 
 /* The stream that the array's library is working on; for the others NULL, the legacy default stream. */
-static int current_stream(const Kind *kind, RdxDevice device, RdxStream *stream)
+static int current_stream(const Kind *kind, PyObject *array, RdxDevice device, RdxStream *stream)
 {
     *stream = NULL;
+    if (kind->named_stream)
+        return read_stream(PyObject_GetAttrString(array, "__redax_stream__"), stream);
     if (kind->exchange) {
         void *current = NULL;
         if (kind->exchange->current_stream(DL_CUDA, device.id, &current) != 0)
@@ -130,7 +132,7 @@ static int open_exchange(View *view, const Kind *kind, PyObject *array, bool man
 
 /* ---- __dlpack__ ---- */
 
-static int device_of(PyObject *array, RdxDevice *device)
+int device_of(PyObject *array, RdxDevice *device)
 {
     PyObject *pair = PyObject_CallMethod(array, "__dlpack_device__", NULL);
     int type = 0, id = 0;
@@ -280,7 +282,7 @@ static int open(View *view, const Kind *kind, PyObject *array, bool managed)
     view->managed = NULL;
     int opened = kind->exchange ? open_exchange(view, kind, array, managed) : open_other(view, kind, array);
     if (opened == 0 && on_cuda(view->tensor.device))
-        opened = current_stream(kind, view->tensor.device, &view->stream);
+        opened = current_stream(kind, array, view->tensor.device, &view->stream);
     if (opened < 0)
         view_close(view);
     return opened;

@@ -9,7 +9,7 @@ import unittest
 
 import pytest
 import torch
-from torch._prims_common import canonicalize_dims, reduction_dims
+from torch._prims_common import canonicalize_dims
 
 import redax
 
@@ -21,10 +21,11 @@ def axes_of(x, dim):
     """axis= for a dim of PyTorch: None and () mean all; a scalar has a dim 0. Wrong ones are PyTorch's to refuse."""
     if dim is None or (isinstance(dim, (list, tuple)) and len(dim) == 0):
         return None
-    dims = tuple(dim) if isinstance(dim, (list, tuple)) else (dim,)
-    dims = canonicalize_dims(x.ndim, dims)
-    dims = reduction_dims(x.shape, dims)
-    return None if x.ndim == 0 else tuple(dims)
+    dims = canonicalize_dims(x.ndim, tuple(dim) if isinstance(dim, (list, tuple)) else (dim,))
+    for dim in dims:
+        need(dims.count(dim) == 1, f"dim {dim} appears multiple times in the list of dims")
+    need(x.ndim <= 64, "only tensors with up to 64 dims are supported")
+    return None if x.ndim == 0 else dims
 
 
 def run(name, x, dim=None, keepdim=False, dtype=None, **options):
@@ -33,10 +34,15 @@ def run(name, x, dim=None, keepdim=False, dtype=None, **options):
     x = x.detach()
     if dtype is not None:
         options["dtype"] = dtype
-        if dtype.is_complex != x.is_complex() or (not x.is_floating_point() and dtype not in (torch.float32, torch.float64)
-                                                 and dtype.is_floating_point):
-            x = x.to(dtype)
+        whole = not (x.is_floating_point() or x.is_complex())
+        direct = dtype in (torch.float32, torch.float64) if whole and dtype.is_floating_point else whole == is_whole(dtype)
+        if dtype.is_complex != x.is_complex() or not direct:
+            x = x.to(dtype) # PyTorch converts first
     return getattr(redax, name)(x, axis=axes_of(x, dim), keepdims=keepdim, **options)
+
+
+def is_whole(dtype):
+    return not (dtype.is_floating_point or dtype.is_complex)
 
 
 def need(condition, message):
@@ -99,13 +105,29 @@ def moment(name):
     return kernel
 
 
+def moments(name):
+    def kernel(x, dim=None, *, correction=None, keepdim=False):
+        need(x.is_floating_point() or x.is_complex(), f"{name}_mean only support floating point and complex dtypes")
+        correction = 1 if correction is None else correction
+        if name == "var":
+            return run("var_mean", x, dim, keepdim, correction=correction)
+        return run("std", x, dim, keepdim, correction=correction), run("mean", x, dim, keepdim)
+    return kernel
+
+
 def truth(name):
     def kernel(x, dim=None, keepdim=False):
+        dim = (dim,) if isinstance(dim, int) else dim
         if x.dtype != torch.uint8:
             return run(name, x, dim, keepdim)
         shape = redax.any(x.detach(), axis=axes_of(x, dim), keepdims=keepdim).shape
         return run(name, x, dim, keepdim, out=torch.empty(shape, dtype=torch.uint8, device=x.device))
-    return kernel
+
+    def of_dims(x, dim=None, keepdim=False):
+        if dim is None or isinstance(dim, int) or len(dim):
+            return kernel(x, dim, keepdim)
+        return x != 0 if x.dtype != torch.uint8 else (x != 0).to(torch.uint8) # () reduces nothing for these two
+    return of_dims
 
 
 def truth_all(name):
@@ -135,7 +157,7 @@ KERNELS = {
     "sum": sum_all, "sum.dim_IntList": total("sum"), "prod": prod_all, "prod.dim_int": total("prod"),
     "mean": mean_all, "mean.dim": mean, "amax": extreme("max", "amax"), "amin": extreme("min", "amin"),
     "argmax": position("argmax"), "argmin": position("argmin"), "var.correction": moment("var"), "std.correction": moment("std"),
-    "all": truth_all("all"), "any": truth_all("any"), "all.dim": truth("all"), "any.dim": truth("any"),
+    "var_mean.correction": moments("var"), "std_mean.correction": moments("std"), "all": truth_all("all"), "any": truth_all("any"), "all.dim": truth("all"), "any.dim": truth("any"),
     "all.dims": truth("all"), "any.dims": truth("any"), "linalg_vector_norm": vector_norm,
     "norm.Scalar": lambda x, p=2: norm(x, p), "norm.ScalarOpt_dim": norm, "norm.ScalarOpt_dtype": norm,
     "norm.ScalarOpt_dim_dtype": lambda x, p, dim, keepdim=False, *, dtype=None: norm(x, p, dim, keepdim, dtype=dtype),
