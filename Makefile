@@ -457,12 +457,17 @@ $(py)/bench_host.so: python/bench_host.c $(SHARED)
 bench-python: python-package $(py)/bench_host.so ## what a call from Python costs, beside C, NumPy and PyTorch; PYTHON=one that has them
 	PYTHONPATH=$(py) $(PYTHON) -P python/bench_host.py $(py)/bench_host.so
 
+py_test = HYPOTHESIS_STORAGE_DIRECTORY=$(py)/hypothesis $(py)/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/$(py)/cache
+# What the CUDA half can be tried on without a GPU, where it was built.
+py_emulator := $(wildcard build-emu-sample/libredax_cuda_emu.so $(EMU_PLUGIN))
+
 # array-api-tests is in no registry: ARRAY_API_TESTS=path of a checkout runs it as well.
 check-python: python ## install the wheel into a venv of its own and run tests/python; ARRAY_API_TESTS=checkout for that suite too
 	$(again) $(py)/venv/ready
 	$(py)/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --force-reinstall $(py)/dist/*.whl
 	$(if $(PYTHON_PEERS),$(py)/venv/bin/python -m pip install --quiet --disable-pip-version-check $(PYTHON_PEERS))
-	HYPOTHESIS_STORAGE_DIRECTORY=$(py)/hypothesis $(py)/venv/bin/python -m pytest -rs -o cache_dir=$(CURDIR)/$(py)/cache tests/python
+	$(py_test) -rs tests/python
+	$(if $(py_emulator),RDX_CUDA_PLUGIN=$(CURDIR)/$(firstword $(py_emulator)) REDAX_EMULATED=1 $(py_test) tests/python/test_cuda.py)
 	$(if $(ARRAY_API_TESTS),tests/python/array_api_suite.sh $(ARRAY_API_TESTS) $(py)/venv/bin/python)
 
 # ---- Install ----

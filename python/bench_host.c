@@ -20,7 +20,7 @@ double bench_call(void *data, const int64_t *shape, int ndim, int bits, int devi
 {
     RdxDtype dtype = {2, (uint8_t)bits, 1};
     RdxTensor in = {data, {device, id}, ndim, dtype, (int64_t *)(uintptr_t)shape, NULL, 0};
-    int64_t extent[RDX_MAX_RANK];
+    int64_t extent[RDX_MAX_RANK] = {0};
     double start = now_ns();
     for (int i = 0; i < calls; i++) {
         RdxProblem problem = RDX_PROBLEM_INIT;

@@ -10,6 +10,7 @@
     tools         the public header only, but for explain, fuzz and bench, which show the planner's inside, and gpu,
                   which moves data through the plugin
     tests/oracle* nothing of src: it must not share the code that it judges (tables excepted)
+    python        the public header only
     all           C files of at most 450 lines
 
 Comments and strings are taken out first. Prints one line for each offence and exits 1 if there was any.
@@ -88,6 +89,8 @@ def offences_of_include(path, name, target):
     code_of_src = target.startswith("src/") and not target.endswith(".def")
     if in_folder("tools/") and code_of_src and os.path.basename(path).split(".")[0].split("_")[0] not in SEES_INSIDE:
         yield "tools use the public header (explain, fuzz, bench and gpu may look inside)"
+    if in_folder("python/") and target.startswith("src/"):
+        yield "the extension uses the public header"
     if in_folder("tests/oracle") and code_of_src:
         yield "the oracle shares no code with the library"
 
@@ -97,7 +100,7 @@ def main():
     count = 0
     calls = [(call_of(PRINTS), "the library never prints"), (call_of(ENDS), "the library never ends the program"),
              (call_of(ACQUIRES), "what may fail to be had is asked for through src/sys.h")]
-    for path in c_files("src", "include", "tools", "tests", "examples"):
+    for path in c_files("src", "include", "tools", "tests", "examples", "python"):
         count += 1
         with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
             text = stream.read()

@@ -165,7 +165,7 @@ static PyObject *memory_settle(PyObject *self, PyObject *capsule)
     }
     memory->source = Py_NewRef(capsule);
     memory->tensor.data = (char *)given->data + given->byte_offset;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *memory_bytes(PyObject *self, void *nothing)

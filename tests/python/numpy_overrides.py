@@ -66,7 +66,10 @@ def run(name, a, axis=None, out=None, keepdims=missing, dtype=None, **options):
     if keepdims is not missing:
         options["keepdims"] = keepdims
     calls += 1
-    result = getattr(redax, name)(array, axis=axis, **options)
+    try:
+        result = getattr(redax, name)(array, axis=axis, **options)
+    except redax.AxisError as error:
+        raise np.exceptions.AxisError(str(error)) from None
     return result if out is not None else result[()]
 
 

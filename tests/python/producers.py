@@ -70,8 +70,8 @@ class Space:
 
     def __init__(self, make):
         self.make = make
-        for name in ("bool", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"):
-            setattr(self, name, np.dtype(name))
+        for name in NAMES.values():
+            setattr(self, np.dtype(name).name, np.dtype(name))
 
     def empty(self, shape, *, dtype, device=None):
         return self.make(np.empty(shape, dtype))
