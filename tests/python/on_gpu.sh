@@ -14,7 +14,7 @@ if [ -z "${RDX_CUDA_PLUGIN:-}" ]; then
     [ -e "$build/libredax_cuda.so" ] || make -j"$(nproc)" BUILD="$build" cuda
     RDX_CUDA_PLUGIN=$(realpath "$build/libredax_cuda.so")
 fi
-export RDX_CUDA_PLUGIN
+export RDX_CUDA_PLUGIN XLA_PYTHON_CLIENT_PREALLOCATE=false # JAX leaves room for the others
 # A package that was built elsewhere and carried here will do: it is one file for every Python from 3.11 on.
 if [ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; then
     make -j"$(nproc)" BUILD="$build" PYTHON="$python" python-package "$build/python/bench_host.so"
