@@ -18,8 +18,8 @@ def blocks(path):
 
 
 def needs(source):
-    """The libraries that a block imports and that may be missing."""
-    return re.findall(r"import (torch|jax|cupy)\b", source)
+    """The libraries that a block needs and that may be missing; blocks about CUDA are PyTorch's."""
+    return re.findall(r"import (torch|jax|cupy)\b", source) + ["torch"] * ("cuda" in source)
 
 
 def missing(source):
