@@ -4,7 +4,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+common = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("ci", max_examples=150, **common)
 settings.register_profile("long", max_examples=5000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

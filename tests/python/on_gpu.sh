@@ -19,6 +19,7 @@ export RDX_CUDA_PLUGIN XLA_PYTHON_CLIENT_PREALLOCATE=false # JAX leaves room for
 if [ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; then
     make -j"$(nproc)" BUILD="$build" PYTHON="$python" python-package "$build/python/bench_host.so"
 fi
+export HYPOTHESIS_STORAGE_DIRECTORY=$PWD/$build/python/hypothesis
 export PYTHONPATH=$PWD/$build/python:$PWD/tests/python${PYTHONPATH:+:$PYTHONPATH}:$PWD/$build/python/carried
 "$python" -P -c '
 import redax

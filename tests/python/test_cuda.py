@@ -289,6 +289,8 @@ def test_torch_stream_order_without_synchronising(torch):
     side = torch.cuda.Stream()
     torch.cuda.synchronize()
     with torch.cuda.stream(side):
+        redax.sum(x, axis=1) # so that PyTorch has memory for this stream
+        side.synchronize()
         torch.cuda._sleep(400_000_000)
         x.fill_(3)
         total = redax.sum(x, axis=1)
