@@ -77,7 +77,7 @@ static int current_stream(const Kind *kind, PyObject *array, RdxDevice device, R
 static bool may_be_negative(const RdxTensor *tensor)
 {
     for (int d = 0; d < tensor->ndim; d++)
-        if (tensor->shape[d] > 1 && tensor->strides[d] & 1)
+        if (!tensor->strides || (tensor->shape[d] > 1 && tensor->strides[d] & 1))
             return false;
     return true;
 }
