@@ -9,6 +9,7 @@ is the median of 15 turns, in which every column is timed once; a turn is 10000 
 synchronisation after each. Prints nanoseconds."""
 
 import ctypes
+import functools
 import pathlib
 import platform
 import statistics
@@ -31,7 +32,7 @@ def pause(function, array, calls):
     return (time.perf_counter_ns() - empty - (empty - start)) / calls
 
 
-def c_call(library, redax, tensor):
+def c_call(library, tensor):
     """A function that takes a number of calls and gives nanoseconds a call."""
     library.bench_call.restype = ctypes.c_double
     shape = (ctypes.c_int64 * 2)(3, 4)
@@ -73,10 +74,10 @@ def main():
 
     x, result = np.arange(12.0).reshape(3, 4), np.empty(())
     host = {"data": x.ctypes.data, "result": result.ctypes.data, "device": 1, "stream": None}
-    row("NumPy", {"C": c_call(library, redax, host), "redax": lambda n: pause(redax.sum, x, n),
+    row("NumPy", {"C": c_call(library, host), "redax": lambda n: pause(redax.sum, x, n),
                   "peer": lambda n: pause(np.sum, x, n)}, 10000, lambda: None)
     plan = redax.Plan("sum", x)
-    row("NumPy, a redax.Plan", {"C": c_call(library, redax, host), "redax": lambda n: pause(plan, x, n),
+    row("NumPy, a redax.Plan", {"C": c_call(library, host), "redax": lambda n: pause(plan, x, n),
                                 "peer": lambda n: pause(np.sum, x, n)}, 10000, lambda: None)
     try:
         import torch
@@ -85,22 +86,28 @@ def main():
         return
     t, scalar = torch.from_numpy(x), torch.empty((), dtype=torch.float64)
     host = {"data": t.data_ptr(), "result": scalar.data_ptr(), "device": 1, "stream": None}
-    row(f"PyTorch {torch.__version__}, CPU", {"C": c_call(library, redax, host), "redax": lambda n: pause(redax.sum, t, n),
+    row(f"PyTorch {torch.__version__}, CPU", {"C": c_call(library, host), "redax": lambda n: pause(redax.sum, t, n),
                                               "peer": lambda n: pause(torch.sum, t, n)}, 10000, lambda: None)
+    into = functools.partial(redax.sum, out=scalar.clone())
+    row(f"PyTorch {torch.__version__}, CPU, out=", {"C": c_call(library, host), "redax": lambda n: pause(into, t, n),
+                                                    "peer": lambda n: pause(torch.sum, t, n)}, 10000, lambda: None)
     if not torch.cuda.is_available() or not redax.info()["cuda"]:
         print(f"\nno CUDA here: its rows are left out ({redax.info()['cuda_refusal']})")
         return
     d, scalar = t.cuda(), torch.empty((), dtype=torch.float64, device="cuda")
     device = {"data": d.data_ptr(), "result": scalar.data_ptr(), "device": 2,
               "stream": torch.cuda.current_stream().cuda_stream or None}
-    row("PyTorch, CUDA", {"C": c_call(library, redax, device), "redax": lambda n: pause(redax.sum, d, n),
+    row("PyTorch, CUDA", {"C": c_call(library, device), "redax": lambda n: pause(redax.sum, d, n),
                           "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
+    into = functools.partial(redax.sum, out=scalar.clone())
+    row("PyTorch, CUDA, out=", {"C": c_call(library, device), "redax": lambda n: pause(into, d, n),
+                                "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
     try:
         import cupy
     except ImportError:
         return
     c = cupy.asarray(x)
-    row(f"CuPy {cupy.__version__}", {"C": c_call(library, redax, device), "redax": lambda n: pause(redax.sum, c, n),
+    row(f"CuPy {cupy.__version__}", {"C": c_call(library, device), "redax": lambda n: pause(redax.sum, c, n),
                                      "peer": lambda n: pause(cupy.sum, c, n)}, 500, torch.cuda.synchronize)
 
 

@@ -189,7 +189,8 @@ static int open_given(Output *output, PyObject *array, bool has_dtype)
     RdxTensor wanted = output->tensor;
     output->managed = NULL;
     output->object = NULL;
-    if (!kind || view_open_managed(&output->view, kind, array) < 0)
+    /* PyTorch has no read-only tensors; of the others a managed tensor says it. */
+    if (!kind || (kind->family == FAMILY_TORCH ? view_open : view_open_managed)(&output->view, kind, array) < 0)
         return -1;
     output->tensor = output->view.tensor;
     output->object = Py_NewRef(array);
