@@ -218,8 +218,9 @@ static int open_buffer(View *view, PyObject *array)
     }
     if (dtype_of_format(b->format, b->itemsize, &view->tensor.dtype) < 0)
         return -1;
-    for (int d = 0; d < b->ndim; d++) {
+    for (int d = 0; d < b->ndim; d++)
         view->extent[d] = b->shape[d];
+    for (int d = 0; b->strides && d < b->ndim; d++) {
         view->stride[d] = b->strides[d] / b->itemsize;
         if (b->strides[d] % b->itemsize != 0 && b->shape[d] > 1) {
             PyErr_Format(PyExc_ValueError, "axis %d has a stride of %zd bytes, no multiple of the element's %zd", d,
@@ -231,7 +232,7 @@ static int open_buffer(View *view, PyObject *array)
     view->tensor.device = (RdxDevice){DL_CPU, 0};
     view->tensor.ndim = b->ndim;
     view->tensor.shape = view->extent;
-    view->tensor.strides = view->stride;
+    view->tensor.strides = b->strides ? view->stride : NULL; /* ctypes gives none: row-major */
     view->tensor.byte_offset = 0;
     view->read_only = b->readonly;
     return 0;

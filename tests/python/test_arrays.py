@@ -1,7 +1,10 @@
 """Which arrays redax takes, that it takes them without a copy, and what it gives back."""
 
 import array
+import ctypes
 import gc
+import os
+import subprocess
 import sys
 import weakref
 
@@ -135,6 +138,16 @@ def test_read_only_input():
     assert redax.sum(values) == 10
     assert redax.sum(np.broadcast_to(np.float64(2), (100, 7)), axis=0).tolist() == [200] * 7
     with pytest.raises(ValueError, match="read-only"):
+def test_buffers_without_strides():
+    """As ctypes gives them."""
+    assert redax.sum((ctypes.c_int * 3)(1, 2, 3)).tolist() == 6
+    table = (ctypes.c_double * 2 * 3)((1, 2), (3, 4), (5, 6))
+    assert redax.sum(table, axis=0).tolist() == [9, 12]
+    out = (ctypes.c_double * 3)()
+    assert redax.sum(table, axis=1, out=out) is out and list(out) == [3, 7, 11]
+    assert redax.sum(ctypes.c_double(3)).tolist() == 3
+
+
         redax.sum(x, axis=(0, 1), out=np.broadcast_to(np.zeros(1), (4,)))
 
 
@@ -179,3 +192,21 @@ def test_axis_none_and_no_axis():
     assert np.array_equal(redax.var(x, axis=()), np.zeros_like(x))
     assert redax.sum(np.ones(3, bool), axis=()).dtype == np.int64
     assert redax.argmax(x, axis=()).tolist() == np.zeros(x.shape).tolist()
+def test_memory_is_given_as_it_is():
+    memory = redax.sum(b"abc").obj
+    for refused in ({"copy": True}, {"dl_device": (2, 0)}):
+        with pytest.raises(BufferError):
+            memory.__dlpack__(**refused)
+    for taken in ({"max_version": [1, 0], "copy": False}, {"max_version": None, "dl_device": (1, 0)}):
+        assert "capsule" in repr(memory.__dlpack__(**taken))
+
+
+def test_memory_that_outlives_python():
+    """Its owner lets go when the process ends, as owners in C++ do."""
+    code = (f"import ctypes, sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import redax; from producers import managed_of\n"
+            "managed, libc = managed_of(redax.sum(b'abc').obj), ctypes.CDLL(None)\n"
+            "libc.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3\n"
+            "libc.__cxa_atexit(managed.contents.deleter, ctypes.cast(managed, ctypes.c_void_p), None)")
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
