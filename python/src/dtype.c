@@ -103,9 +103,10 @@ int dtype_read(PyObject *object, RdxDtype *dtype)
     if (found < 0)
         return -1;
     unsigned place = next_place++ % REMEMBERED;
-    Py_XDECREF(remembered[place].object);
+    PyObject *forgotten = remembered[place].object; /* let go last: that may run Python */
     remembered[place].object = Py_NewRef(object);
     remembered[place].dtype = *dtype;
+    Py_XDECREF(forgotten);
     return 0;
 }
 

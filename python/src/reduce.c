@@ -64,8 +64,7 @@ int call_read_axes(Call *call, PyObject *value)
 {
     if (value == Py_None)
         return 0;
-    bool tuple = PyTuple_Check(value);
-    if (!tuple && !PyList_Check(value)) {
+    if (!PyTuple_Check(value) && !PyList_Check(value)) {
         call->problem.naxes = 1;
         return read_axis(value, &call->axes[0]);
     }
@@ -75,9 +74,13 @@ int call_read_axes(Call *call, PyObject *value)
         return -1;
     }
     call->problem.naxes = (int32_t)count;
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (read_axis(tuple ? PyTuple_GetItem(value, i) : PyList_GetItem(value, i), &call->axes[i]) < 0)
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *axis = PySequence_GetItem(value, i); /* held: its __index__ may empty the list */
+        int read = axis ? read_axis(axis, &call->axes[i]) : -1;
+        Py_XDECREF(axis);
+        if (read < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -1,5 +1,9 @@
 """Wrong calls: the exception that a Python user expects, with the C library's sentence."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -17,6 +21,22 @@ def test_axis(axis, sentence):
             redax.sum(x, axis=axis)
     with pytest.raises(redax.AxisError, match="axis 0 is out of range for rank 0"):
         redax.sum(np.float64(3), axis=0)
+
+
+def test_axis_list_that_is_emptied_meanwhile():
+    code = """if 1:
+        import redax
+        class Axis:
+            def __index__(self):
+                axes.clear()
+                return 1 << 40
+        axes = [Axis()]
+        try:
+            redax.sum(b"abc", axis=axes)
+        except redax.AxisError:
+            exit(7)"""
+    freed_is_overwritten = dict(os.environ, PYTHONMALLOC="debug")
+    assert subprocess.run([sys.executable, "-c", code], env=freed_is_overwritten).returncode == 7
 
 
 @pytest.mark.parametrize("call, sentence", [
