@@ -342,6 +342,10 @@ int plan_ready(PyObject *module)
         {Py_tp_doc,
          "Plan(op, x, /, **options)\n--\n\n"
          "A reduction planned once for arrays like x. op: the name of a function of redax that reduces; "
+    if (axis && options && PyDict_GetItemString(options, "axis")) {
+        PyErr_SetString(PyExc_TypeError, "axis is given twice, by position and by name");
+        return NULL;
+    }
          "options: what that function\ntakes, but out.\n\n"
          "plan(x, /, *, out=None) reduces an array of the dtype, shape, strides and device that were planned; "
          "others are a ValueError\n(another dtype a TypeError). Threads may call one plan at a time each. On "

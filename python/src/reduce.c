@@ -183,6 +183,11 @@ int call_infer(Call *call, const Function *function, Output outputs[2])
         outputs[0].tensor.dtype = call->dtype;
         outputs[1].tensor.dtype = second_dtype(call);
     }
+    if (two && type_number(outputs[1].tensor.dtype) < 0) {
+        PyErr_Format(PyExc_TypeError, "%s of complex numbers does not give %s: its mean has no complex dtype",
+                     function->name, type_name(type_number(call->dtype)));
+        return -1;
+    }
     return 0;
 }
 

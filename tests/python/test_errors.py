@@ -61,6 +61,8 @@ def test_axis_list_that_is_emptied_meanwhile():
     (lambda: redax.any(x, dtype=bool), "unexpected keyword argument 'dtype'"),
     (lambda: redax.var(x, correction="1"), "must be real number, not str"),
     (lambda: redax.minmax(x, out=x), "a pair of arrays"),
+    (lambda: redax.var_mean(x.astype(complex), dtype="float16"), "var_mean of complex numbers does not give float16"),
+    (lambda: redax.explain(x, "sum", 0, axis=1), "axis is given twice"),
     (lambda: redax.sum(x, dtype="float32", out=np.empty(())), "another dtype"),
     (lambda: redax.sum(x, out=np.empty((), int)), "sum of f64 does not give i64"),
 ])
