@@ -30,16 +30,35 @@ static PyObject *main_module_of(PyObject *type) /* "jax._src.array" -> the modul
     return module;
 }
 
-static Family family_of_module(PyObject *module)
+static PyObject *attribute_or_null(PyObject *object, const char *name)
+{
+    PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
+    if (!attribute)
+        PyErr_Clear();
+    return attribute;
+}
+
+/* Of a base class and its module. The classes are named, as these modules have bases for other arrays too (numpy.lib.mixins);
+   JAX's are several, of its own alone. */
+static Family family_of(PyObject *base, PyObject *module)
 {
     static const struct {
-        const char *name;
+        const char *name, *class;
         Family family;
-    } known[] = {{"numpy", FAMILY_NUMPY}, {"torch", FAMILY_TORCH}, {"cupy", FAMILY_CUPY}, {"jax", FAMILY_JAX}};
+    } known[] = {{"numpy", "ndarray", FAMILY_NUMPY},
+                 {"numpy", "generic", FAMILY_NUMPY},
+                 {"torch", "Tensor", FAMILY_TORCH},
+                 {"cupy", "ndarray", FAMILY_CUPY},
+                 {"jax", NULL, FAMILY_JAX}};
     const char *name = PyModule_Check(module) ? PyModule_GetName(module) : NULL;
-    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0)
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, known[i].name) != 0)
+            continue;
+        PyObject *class = known[i].class ? attribute_or_null(module, known[i].class) : Py_NewRef(base);
+        Py_XDECREF(class);
+        if (class == base)
             return known[i].family;
+    }
     PyErr_Clear();
     return FAMILY_OTHER;
 }
@@ -50,8 +69,8 @@ static void find_family(Kind *kind)
     PyObject *bases = PyObject_GetAttrString((PyObject *)kind->type, "__mro__");
     kind->family = FAMILY_OTHER;
     for (Py_ssize_t i = 0; bases && kind->family == FAMILY_OTHER && i < PyTuple_Size(bases); i++) {
-        PyObject *module = main_module_of(PyTuple_GetItem(bases, i));
-        Family family = module ? family_of_module(module) : FAMILY_OTHER;
+        PyObject *base = PyTuple_GetItem(bases, i), *module = main_module_of(base);
+        Family family = module ? family_of(base, module) : FAMILY_OTHER;
         if (family != FAMILY_OTHER) {
             kind->family = family;
             kind->space = Py_NewRef(module);
@@ -59,14 +78,6 @@ static void find_family(Kind *kind)
     }
     Py_XDECREF(bases);
     PyErr_Clear();
-}
-
-static PyObject *attribute_or_null(PyObject *object, const char *name)
-{
-    PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
-    if (!attribute)
-        PyErr_Clear();
-    return attribute;
 }
 
 /* Of the others: the namespace that the array names (the Array API's way), else its type's module. */
@@ -106,19 +117,33 @@ static int refuse_masked(PyTypeObject *type)
     return -1;
 }
 
-static Kind *kind_new(PyObject *array)
+/* Last: what was asked of the type may have run Python, and that may have met other types, or this one. */
+static Kind *keep(Kind *kind)
 {
-    PyTypeObject *type = Py_TYPE(array);
-    if (refuse_masked(type) < 0)
-        return NULL;
-    Kind *kind = PyMem_Calloc(1, sizeof *kind), **grown;
-    grown = kind ? PyMem_Realloc(kinds, (size_t)(kind_count + 1) * sizeof *kinds) : NULL;
+    Kind **grown = PyMem_Realloc(kinds, (size_t)(kind_count + 1) * sizeof *kinds);
     if (!grown) {
+        Py_XDECREF(kind->space);
+        Py_XDECREF(kind->empty);
         PyMem_Free(kind);
         PyErr_NoMemory();
         return NULL;
     }
     kinds = grown;
+    Py_INCREF((PyObject *)kind->type);
+    kinds[kind_count++] = kind;
+    return kind;
+}
+
+static Kind *kind_new(PyObject *array)
+{
+    PyTypeObject *type = Py_TYPE(array);
+    if (refuse_masked(type) < 0)
+        return NULL;
+    Kind *kind = PyMem_Calloc(1, sizeof *kind);
+    if (!kind) {
+        PyErr_NoMemory();
+        return NULL;
+    }
     kind->type = type;
     kind->versioned = true;
     PyObject *dlpack = attribute_or_null((PyObject *)type, "__dlpack__");
@@ -141,9 +166,7 @@ static Kind *kind_new(PyObject *array)
     if (kind->family == FAMILY_OTHER)
         find_space(kind, array);
     kind->empty = attribute_or_null(kind->space, "empty");
-    Py_INCREF((PyObject *)type);
-    kinds[kind_count++] = kind;
-    return kind;
+    return keep(kind);
 }
 
 Kind *kind_of(PyObject *array)
