@@ -80,6 +80,8 @@ static void memory_free(PyObject *self)
 
 static void let_go(void *owner) /* from any thread */
 {
+    if (!Py_IsInitialized()) /* an owner that outlived Python: the process is about to end */
+        return;
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF((PyObject *)owner);
     PyGILState_Release(state);
@@ -129,15 +131,29 @@ static PyObject *new_legacy(Memory *memory)
     return capsule;
 }
 
+static int read_pair(PyObject *pair, int *first, int *second) /* as they are where it is NULL or None */
+{
+    if (!pair || pair == Py_None)
+        return 0;
+    PyObject *plain = PySequence_Tuple(pair);
+    bool good = plain && PyArg_ParseTuple(plain, "ii", first, second);
+    Py_XDECREF(plain);
+    return good ? 0 : -1;
+}
+
 static PyObject *memory_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = NULL, *version = NULL, *device = NULL, *copy = NULL;
-    int major = 0, minor = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO", names, &stream, &version, &device, &copy))
+    const RdxDevice *own = &((Memory *)self)->tensor.device;
+    int major = 0, minor = 0, type = own->type, id = own->id;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO", names, &stream, &version, &device, &copy) ||
+        read_pair(version, &major, &minor) < 0 || read_pair(device, &type, &id) < 0)
         return NULL;
-    if (version && version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor))
+    if (copy == Py_True || type != own->type || id != own->id) {
+        PyErr_SetString(PyExc_BufferError, "redax's memory is given as it is: without a copy, on its own device");
         return NULL;
+    }
     return major >= 1 ? new_managed((Memory *)self) : new_legacy((Memory *)self);
 }
 

@@ -138,6 +138,16 @@ def test_bytes_and_slices_of_memoryviews():
     assert two.tolist() == [3, 12] and two.format == "Q"
 
 
+def test_buffers_without_strides():
+    """As ctypes gives them."""
+    assert redax.sum((ctypes.c_int * 3)(1, 2, 3)).tolist() == 6
+    table = (ctypes.c_double * 2 * 3)((1, 2), (3, 4), (5, 6))
+    assert redax.sum(table, axis=0).tolist() == [9, 12]
+    out = (ctypes.c_double * 3)()
+    assert redax.sum(table, axis=1, out=out) is out and list(out) == [3, 7, 11]
+    assert redax.sum(ctypes.c_double(3)).tolist() == 3
+
+
 def test_numpy_scalars():
     result = redax.sum(np.float32(2.5))
     assert type(result) is np.ndarray and result.dtype == np.float32 and result == 2.5
@@ -176,16 +186,6 @@ def test_read_only_input():
     assert redax.sum(values) == 10
     assert redax.sum(np.broadcast_to(np.float64(2), (100, 7)), axis=0).tolist() == [200] * 7
     with pytest.raises(ValueError, match="read-only"):
-def test_buffers_without_strides():
-    """As ctypes gives them."""
-    assert redax.sum((ctypes.c_int * 3)(1, 2, 3)).tolist() == 6
-    table = (ctypes.c_double * 2 * 3)((1, 2), (3, 4), (5, 6))
-    assert redax.sum(table, axis=0).tolist() == [9, 12]
-    out = (ctypes.c_double * 3)()
-    assert redax.sum(table, axis=1, out=out) is out and list(out) == [3, 7, 11]
-    assert redax.sum(ctypes.c_double(3)).tolist() == 3
-
-
         redax.sum(x, axis=(0, 1), out=np.broadcast_to(np.zeros(1), (4,)))
 
 
@@ -215,21 +215,6 @@ def test_memory_of_results_lives():
     assert taken == 6
 
 
-def test_zero_dimensions_and_empty_arrays():
-    assert redax.sum(np.float64(3)) == 3 and redax.argmax(np.array(3)) == 0
-    assert redax.sum(np.zeros((0, 3)), axis=0).tolist() == [0, 0, 0]
-    assert redax.sum(np.zeros((0, 3)), axis=1).shape == (0,)
-    assert redax.max(np.zeros((3, 0)), axis=0).shape == (0,)
-    assert redax.sum(np.zeros((1,) * 30)).shape == ()
-
-
-def test_axis_none_and_no_axis():
-    assert redax.sum(x, axis=None) == 276
-    same = redax.sum(x, axis=())
-    assert np.array_equal(same, x) and address(same) != address(x)
-    assert np.array_equal(redax.var(x, axis=()), np.zeros_like(x))
-    assert redax.sum(np.ones(3, bool), axis=()).dtype == np.int64
-    assert redax.argmax(x, axis=()).tolist() == np.zeros(x.shape).tolist()
 def test_memory_is_given_as_it_is():
     memory = redax.sum(b"abc").obj
     for refused in ({"copy": True}, {"dl_device": (2, 0)}):
@@ -248,3 +233,18 @@ def test_memory_that_outlives_python():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
+def test_zero_dimensions_and_empty_arrays():
+    assert redax.sum(np.float64(3)) == 3 and redax.argmax(np.array(3)) == 0
+    assert redax.sum(np.zeros((0, 3)), axis=0).tolist() == [0, 0, 0]
+    assert redax.sum(np.zeros((0, 3)), axis=1).shape == (0,)
+    assert redax.max(np.zeros((3, 0)), axis=0).shape == (0,)
+    assert redax.sum(np.zeros((1,) * 30)).shape == ()
+
+
+def test_axis_none_and_no_axis():
+    assert redax.sum(x, axis=None) == 276
+    same = redax.sum(x, axis=())
+    assert np.array_equal(same, x) and address(same) != address(x)
+    assert np.array_equal(redax.var(x, axis=()), np.zeros_like(x))
+    assert redax.sum(np.ones(3, bool), axis=()).dtype == np.int64
+    assert redax.argmax(x, axis=()).tolist() == np.zeros(x.shape).tolist()
