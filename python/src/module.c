@@ -64,11 +64,11 @@ static PyObject *cuda_refusal(PyObject *module, PyObject *nothing)
 
 static PyObject *set_threads(PyObject *module, PyObject *number)
 {
-    int threads = (int)PyLong_AsLong(number);
+    long threads = PyLong_AsLong(number);
     (void)module;
     if (threads == -1 && PyErr_Occurred())
         return NULL;
-    rdx_set_threads(threads);
+    rdx_set_threads(threads < 0 ? 0 : threads > INT32_MAX ? INT32_MAX : (int)threads);
     Py_RETURN_NONE;
 }
 

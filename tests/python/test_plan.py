@@ -107,6 +107,17 @@ def test_info():
 def test_signatures_are_the_standards(name):
     function = getattr(redax, name)
     parameters = list(inspect.signature(function).parameters.values())
+def test_set_threads_takes_any_int():
+    large, plans = np.ones(10_000_000), []
+    for threads in (256, (1 << 32) + 1, 0, 1 - (1 << 32)):
+        redax.set_threads(threads)
+        plans.append(redax.explain(large, "sum"))
+    redax.set_threads(0)
+    assert plans[0] == plans[1] and plans[2] == plans[3]
+    with pytest.raises(OverflowError):
+        redax.set_threads(1 << 70)
+
+
     assert parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[1:])
     assert {"axis", "keepdims", "nan", "out"} <= {p.name for p in parameters}
