@@ -1,5 +1,7 @@
 """JAX's arrays on CUDA: see python/src/jax.c, which calls reduce()."""
 
+import threading
+
 from . import _redax
 
 
@@ -17,7 +19,7 @@ class _OnStream:
 
 
 class _Result:
-    """What from_dlpack takes: when it asks, and says on which stream, the reduction is launched there."""
+    """What from_dlpack takes: when it asks, and says on which stream, the result is made ready there."""
 
     def __init__(self, memory, launch):
         self.memory, self.launch = memory, launch
@@ -30,6 +32,7 @@ class _Result:
         return self.memory.__dlpack_device__()
 
 
+_running_lock = threading.Lock()
 _running = []  # (results, operand) of reductions that were not done when last looked at: the operand must stay
 
 
@@ -37,19 +40,23 @@ def reduce(name, x, memories, options):
     """memories: the outputs, described but without an address. Returns a JAX array, or a tuple of them."""
     import jax.numpy as jnp
 
-    launched = []
+    launched, results = [], []
 
     def launch(stream):
+        stream = 1 if stream is None else stream
         if launched:
+            if stream != launched[0]: # JAX takes its streams in turn: this one waits for the first result, so for both
+                results[0].__dlpack__(stream=stream)
             return
         launched.append(stream)
-        stream = 1 if stream is None else stream
         for memory in memories:
             memory.settle(jnp.empty(memory.nbytes, jnp.uint8, device=x.device).__dlpack__(stream=stream))
         outs = tuple(_OnStream(memory, stream) for memory in memories)
-        getattr(_redax, name)(_OnStream(x, stream), out=outs if len(outs) > 1 else outs[0], **options)
+        getattr(_redax, name)(_OnStream(x, stream), **{**options, "out": outs if len(outs) > 1 else outs[0]})
 
-    results = tuple(jnp.from_dlpack(_Result(memory, launch)) for memory in memories)
-    _running[:] = [pair for pair in _running if not all(r.is_ready() for r in pair[0] if not r.is_deleted())]
-    _running.append((results, x))
-    return results if len(results) > 1 else results[0]
+    for memory in memories:
+        results.append(jnp.from_dlpack(_Result(memory, launch)))
+    with _running_lock:
+        _running[:] = [pair for pair in _running if not all(r.is_ready() for r in pair[0] if not r.is_deleted())]
+        _running.append((results, x))
+    return tuple(results) if len(results) > 1 else results[0]

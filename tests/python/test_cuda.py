@@ -6,6 +6,10 @@ the first part runs on the CUDA emulator, whose device memory is the host's: `ma
 import ctypes
 import os
 import pathlib
+import shutil
+import subprocess
+import sys
+import types
 
 import ml_dtypes
 import numpy as np
@@ -143,6 +147,68 @@ def test_emulated_jax():
         finally:
             OnCuda.__dlpack__.__kwdefaults__["max_version"] = None
     synchronise()
+class FakeJax:
+    """What redax asks of JAX, in place of it: from_dlpack takes the streams 1, 2, .. in turn, as JAX does."""
+
+    def __init__(self, patch):
+        self.streams, self.waits = [], []
+        jax, numpy = types.ModuleType("jax"), types.ModuleType("jax.numpy")
+        jax.numpy, numpy.from_dlpack, numpy.uint8 = numpy, self.from_dlpack, np.uint8
+        numpy.empty = lambda n, dtype, device: self.array(np.empty(n, dtype))
+        patch.setitem(sys.modules, "jax", jax)
+        patch.setitem(sys.modules, "jax.numpy", numpy)
+
+    def array(self, array):
+        return type("Array", (FakeJaxArray,), {"__module__": "jax"})(self, array)
+
+    def from_dlpack(self, result):
+        self.streams.append(len(self.streams) + 1)
+        capsule = result.__dlpack__(stream=self.streams[-1])
+        tensor = ctypes.cast(api.PyCapsule_GetPointer(capsule, b"dltensor"), ctypes.POINTER(Tensor)).contents
+        tensor.device_type = 1
+        synchronise()
+        return self.array(np.from_dlpack(Capsule(capsule)))
+
+
+class Capsule:
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+class FakeJaxArray:
+    def __init__(self, jax, array):
+        self.jax, self.array, self.shape, self.dtype, self.device = jax, array, array.shape, array.dtype, None
+
+    def __dlpack__(self, *, stream=None, **_):
+        self.jax.waits.append(stream)
+        return OnCuda(self.array).__dlpack__(stream=stream, max_version=(1, 0))
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def is_ready(self):
+        return True
+
+    def is_deleted(self):
+        return False
+
+
+@only_emulated
+def test_emulated_jax_of_two_results(monkeypatch):
+    """The second result is asked for on another stream than the reduction is on: that waits for the first result."""
+    jax = FakeJax(monkeypatch)
+    x = np.random.default_rng(4).standard_normal((4, 9)).astype(np.float32)
+    spread, mean = redax.var_mean(jax.array(x), axis=1, out=None)
+    assert [r.array.tobytes() for r in (spread, mean)] == [r.tobytes() for r in redax.var_mean(x, axis=1)]
+    assert jax.streams == [1, 2] and jax.waits == [1, 1, 1, 2] # memory for two, x, and then the first result
+
+
     assert told == [1] and len(taken) == 1
     address = api.PyCapsule_GetPointer(taken[0], b"dltensor").contents # a managed tensor from before 1.0 begins with its tensor
     result = np.ctypeslib.as_array(ctypes.cast(ctypes.cast(ctypes.pointer(address), ctypes.POINTER(Tensor)).contents.data,
