@@ -1,13 +1,16 @@
 /* redax.Plan: a reduction planned once for arrays of one dtype, shape, strides and device, and redax.explain, which plans
    without reducing. A plan has a workspace on the CPU that one call at a time takes, and on CUDA one for each stream that
-   it was called on, from the array's own library. */
+   it was called on and each capture that it is part of, from the array's own library. */
 #include "redax_python.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
+enum { ALIGNMENT = 256 }; /* of a workspace on CUDA */
+
 typedef struct Workspace {
-    RdxStream stream;
-    PyObject *object; /* the array that holds it */
+    uint64_t stream, capture; /* their numbers; a capture's is 0 outside of any */
+    PyObject *object;         /* the array that holds it */
     void *data;
 } Workspace;
 
@@ -166,25 +169,52 @@ static char *first_byte(const RdxTensor *tensor)
     return (char *)tensor->data + tensor->byte_offset;
 }
 
-/* CUDA: this stream's workspace, made by the array's library and readied when the stream is first seen. */
+static void find_driver(const char *name, void *function) /* the driver is loaded where CUDA tensors are */
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *symbol = driver ? dlsym(driver, name) : NULL;
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+/* Handles are used again, and one stands for a stream in every thread: the driver numbers streams, and captures, for good. */
+static Workspace workspace_key(RdxStream stream)
+{
+    static int (*get_id)(RdxStream stream, uint64_t * number);
+    static int (*get_capture)(RdxStream stream, int *state, uint64_t *number);
+    Workspace key = {.stream = (uintptr_t)stream};
+    int state = 0;
+    uint64_t number = 0;
+    if (!get_id || !get_capture) {
+        find_driver("cuStreamGetId", &get_id);
+        find_driver("cuStreamGetCaptureInfo", &get_capture);
+    }
+    if (get_capture && get_capture(stream, &state, &number) == 0 && state == 1) /* it is capturing */
+        key.capture = number;
+    else if (get_id && get_id(stream, &number) == 0)
+        key.stream = number;
+    return key;
+}
+
+/* CUDA: this stream's workspace, made by the array's library and readied when the stream is first seen. What a capture
+   readies is ready when its graph runs, so the workspace is for that graph alone. */
 static void *stream_workspace(Plan *plan, Kind *kind, PyObject *like, RdxStream stream)
 {
+    Workspace key = workspace_key(stream);
     for (int i = 0; i < plan->workspace_count; i++)
-        if (plan->workspaces[i].stream == stream)
+        if (plan->workspaces[i].stream == key.stream && plan->workspaces[i].capture == key.capture)
             return plan->workspaces[i].data;
     Output output;
     output.tensor = (RdxTensor){NULL, plan->in.device, 1, {RDX_U8 >> 8, RDX_U8 & 255, 1}, NULL, NULL, 0};
-    output.extent[0] = (int64_t)plan->bytes;
+    output.extent[0] = (int64_t)plan->bytes + ALIGNMENT - 1; /* not every library's memory begins at a multiple */
     if (output_new(&output, kind, like) < 0)
         return NULL;
-    void *data = first_byte(&output.tensor);
+    char *first = first_byte(&output.tensor), *data = first + (-(uintptr_t)first & (ALIGNMENT - 1));
     Workspace *grown = PyMem_Realloc(plan->workspaces, (size_t)(plan->workspace_count + 1) * sizeof *grown);
     PyObject *object = output_take(&output, kind);
     if (grown)
         plan->workspaces = grown;
     RdxStatus status = grown && object ? rdx_workspace_init(plan->plan, data, stream) : RDX_ERR_MEMORY;
     if (status == RDX_OK) {
-        plan->workspaces[plan->workspace_count++] = (Workspace){stream, object, data};
+        plan->workspaces[plan->workspace_count++] = (Workspace){key.stream, key.capture, object, data};
         return data;
     }
     if (!grown)
@@ -312,6 +342,10 @@ PyObject *plan_explain(PyObject *module, PyObject *args, PyObject *options)
     (void)module;
     if (!PyArg_ParseTuple(args, "OU|O:explain", &x, &op, &axis))
         return NULL;
+    if (axis && options && PyDict_GetItemString(options, "axis")) {
+        PyErr_SetString(PyExc_TypeError, "axis is given twice, by position and by name");
+        return NULL;
+    }
     const Function *function = function_named(op);
     if (!function || read_options(&call, function, options) < 0 || (axis && call_read_axes(&call, axis) < 0))
         return NULL;
@@ -342,15 +376,12 @@ int plan_ready(PyObject *module)
         {Py_tp_doc,
          "Plan(op, x, /, **options)\n--\n\n"
          "A reduction planned once for arrays like x. op: the name of a function of redax that reduces; "
-    if (axis && options && PyDict_GetItemString(options, "axis")) {
-        PyErr_SetString(PyExc_TypeError, "axis is given twice, by position and by name");
-        return NULL;
-    }
          "options: what that function\ntakes, but out.\n\n"
          "plan(x, /, *, out=None) reduces an array of the dtype, shape, strides and device that were planned; "
-         "others are a ValueError\n(another dtype a TypeError). Threads may call one plan at a time each. On "
-         "CUDA a plan has one workspace for each stream:\ncalls that overlap on one stream (graphs replayed "
-         "side by side) need plans of their own."},
+         "others are a ValueError\n(another dtype a TypeError), as is an address that is a multiple of fewer bytes, up "
+         "to 16, than that of the array\nthat was planned for. Any threads may call one plan at once. On CUDA a plan "
+         "has "
+         "one workspace for each stream and each\ncapture."},
         {0},
     };
     static PyType_Spec spec = {"redax.Plan", sizeof(Plan), 0, Py_TPFLAGS_DEFAULT, slots};

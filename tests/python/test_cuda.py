@@ -101,6 +101,41 @@ def test_emulated_streams_and_plans():
 
 
 @only_emulated
+def test_emulated_plan_in_captures(tmp_path):
+    """A workspace that one capture readied is ready when its graph runs: no other capture has it, nor a call outside. Streams
+    are told apart by number. The driver is a stand-in that says what it is told."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    (tmp_path / "driver.c").write_text(
+        "unsigned long long capture, number = 1;\n"
+        "int cuStreamGetCaptureInfo(void *stream, int *state, unsigned long long *id)\n"
+        "{ *state = capture != 0, *id = capture; return 0; }\n"
+        "int cuStreamGetId(void *stream, unsigned long long *id) { *id = number; return 0; }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", tmp_path / "libcuda.so.1",
+                    tmp_path / "driver.c"], check=True)
+    driver = ctypes.CDLL(str(tmp_path / "libcuda.so.1"))
+    capture, number = (ctypes.c_ulonglong.in_dll(driver, name) for name in ("capture", "number"))
+
+    class Counted(OnCuda):
+        made = []
+
+        def __init__(self, array):
+            super().__init__(array)
+            self.made.append(array.nbytes)
+
+    x = Counted(np.ones(100_000, np.float32))
+    plan, made = redax.Plan("sum", x), []
+    for capture.value, number.value in [(0, 1), (0, 1), (5, 1), (5, 1), (6, 1), (0, 1), (0, 2)]:
+        Counted.made.clear()
+        result = plan(x)
+        synchronise()
+        assert result.array == 100_000
+        made.append(len(Counted.made) - 1)
+    assert made == [1, 0, 1, 0, 1, 0, 1]
+
+
+@only_emulated
 def test_emulated_exchange_api():
     x = np.arange(7.0)
     Exchange.device_type = 2
@@ -112,41 +147,6 @@ def test_emulated_exchange_api():
     assert Exchange.calls == ["managed_from_object", "current_stream", "allocate", "object_from_managed"]
 
 
-@only_emulated
-def test_emulated_jax():
-    """JAX's arrays on CUDA, by arrays of the CPU's that say so: the reduction waits until from_dlpack names the stream."""
-    jax = pytest.importorskip("jax")
-    told = []
-
-    class Told:
-        def __init__(self, array):
-            self.array, self.shape, self.dtype, self.device = array, array.shape, array.dtype, None
-
-        def __dlpack__(self, *, stream=None, **_):
-            told.append(stream)
-            return OnCuda(np.asarray(self.array)).__dlpack__(stream=stream, max_version=(1, 0))
-
-        def __dlpack_device__(self):
-            return 2, 0
-
-    Told.__module__ = "jax.of_this_test"
-    x = np.random.default_rng(4).standard_normal((4, 9)).astype(np.float32)
-    taken = []
-
-    def from_dlpack(result):
-        assert result.__dlpack_device__() == (2, 0) and told == []
-        taken.append(result.__dlpack__(stream=None))
-        return jax.numpy.zeros(3)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jax.numpy, "from_dlpack", from_dlpack)
-        patch.setattr(jax.numpy, "empty", lambda n, dtype, device: OnCuda(np.empty(n, dtype)))
-        OnCuda.__dlpack__.__kwdefaults__["max_version"] = (1, 0)
-        try:
-            redax.sum(Told(x), axis=1)
-        finally:
-            OnCuda.__dlpack__.__kwdefaults__["max_version"] = None
-    synchronise()
 class FakeJax:
     """What redax asks of JAX, in place of it: from_dlpack takes the streams 1, 2, .. in turn, as JAX does."""
 
@@ -209,6 +209,41 @@ def test_emulated_jax_of_two_results(monkeypatch):
     assert jax.streams == [1, 2] and jax.waits == [1, 1, 1, 2] # memory for two, x, and then the first result
 
 
+@only_emulated
+def test_emulated_jax():
+    """JAX's arrays on CUDA, by arrays of the CPU's that say so: the reduction waits until from_dlpack names the stream."""
+    jax = pytest.importorskip("jax")
+    told = []
+
+    class Told:
+        def __init__(self, array):
+            self.array, self.shape, self.dtype, self.device = array, array.shape, array.dtype, None
+
+        def __dlpack__(self, *, stream=None, **_):
+            told.append(stream)
+            return OnCuda(np.asarray(self.array)).__dlpack__(stream=stream, max_version=(1, 0))
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    Told.__module__ = "jax.of_this_test"
+    x = np.random.default_rng(4).standard_normal((4, 9)).astype(np.float32)
+    taken = []
+
+    def from_dlpack(result):
+        assert result.__dlpack_device__() == (2, 0) and told == []
+        taken.append(result.__dlpack__(stream=None))
+        return jax.numpy.zeros(3)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax.numpy, "from_dlpack", from_dlpack)
+        patch.setattr(jax.numpy, "empty", lambda n, dtype, device: OnCuda(np.empty(n, dtype)))
+        OnCuda.__dlpack__.__kwdefaults__["max_version"] = (1, 0)
+        try:
+            redax.sum(Told(x), axis=1)
+        finally:
+            OnCuda.__dlpack__.__kwdefaults__["max_version"] = None
+    synchronise()
     assert told == [1] and len(taken) == 1
     address = api.PyCapsule_GetPointer(taken[0], b"dltensor").contents # a managed tensor from before 1.0 begins with its tensor
     result = np.ctypeslib.as_array(ctypes.cast(ctypes.cast(ctypes.pointer(address), ctypes.POINTER(Tensor)).contents.data,

@@ -51,6 +51,16 @@ def test_plan_refuses_other_outputs():
         redax.Plan("sum", x, axis=7)
 
 
+def test_plan_keeps_to_its_alignment():
+    """As said of Plan: an address that is a multiple of fewer bytes than that of the array that was planned for."""
+    memory = np.arange(101.0)
+    first = memory.ctypes.data % 16 // 8 # NumPy's memory begins at a multiple of 16
+    plan = redax.Plan("sum", memory[first:first + 99])
+    with pytest.raises(ValueError, match="the plan needs 16"):
+        plan(memory[first + 1:first + 100])
+    assert redax.Plan("sum", memory[first + 1:first + 100])(memory[first:first + 99]) == memory[first:first + 99].sum()
+
+
 def test_plan_from_many_threads():
     """Large enough for a workspace; more callers at once than there are workspaces."""
     large = np.random.default_rng(1).standard_normal((4, 300_000))
@@ -97,16 +107,6 @@ def test_explain():
     assert redax.explain(x, "sum", dtype="float32")["out"] == "f32"
 
 
-def test_info():
-    info = redax.info()
-    assert info["version"] == redax.__version__ and info["tree_version"] == 1
-    assert info["cuda"] is (info["cuda_refusal"] is None)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_signatures_are_the_standards(name):
-    function = getattr(redax, name)
-    parameters = list(inspect.signature(function).parameters.values())
 def test_set_threads_takes_any_int():
     large, plans = np.ones(10_000_000), []
     for threads in (256, (1 << 32) + 1, 0, 1 - (1 << 32)):
@@ -118,6 +118,16 @@ def test_set_threads_takes_any_int():
         redax.set_threads(1 << 70)
 
 
+def test_info():
+    info = redax.info()
+    assert info["version"] == redax.__version__ and info["tree_version"] == 1
+    assert info["cuda"] is (info["cuda_refusal"] is None)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_are_the_standards(name):
+    function = getattr(redax, name)
+    parameters = list(inspect.signature(function).parameters.values())
     assert parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[1:])
     assert {"axis", "keepdims", "nan", "out"} <= {p.name for p in parameters}
