@@ -272,7 +272,10 @@ static int open_other(View *view, const Kind *kind, PyObject *array)
         if (narrow != 0)
             return narrow < 0 ? -1 : 0;
     }
-    return open_buffer(view, array);
+    int opened = open_buffer(view, array);
+    if (opened < 0 && !view->buffered && kind->family == FAMILY_NUMPY) /* a dtype without a format, like datetime64 */
+        PyErr_SetString(PyExc_TypeError, "x holds no dtype that redax knows");
+    return opened;
 }
 
 static int open(View *view, const Kind *kind, PyObject *array, bool managed)

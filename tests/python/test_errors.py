@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -52,6 +53,8 @@ def test_axis_list_that_is_emptied_meanwhile():
     (lambda: redax.sum(x.astype(">f8")), "a buffer of format '>d'"),
     (lambda: redax.sum(x.astype(np.longdouble)), "a buffer of format 'g'"),
     (lambda: redax.sum(np.array(["a"])), "a buffer of format"),
+    (lambda: redax.max(np.array(["2026-11"], "M8[D]")), "x holds no dtype that redax knows"),
+    (lambda: redax.sum(np.ones(3, ml_dtypes.float8_e3m4)), "x holds no dtype that redax knows"),
     (lambda: redax.sum(np.ma.array([1.0], mask=[True])), "masked"),
     (lambda: redax.sum([1, 2]), "x is a <class 'list'>"),
     (lambda: redax.sum(3.0), "x is a <class 'float'>"),
