@@ -1,29 +1,18 @@
 /* redax.Plan: a reduction planned once for arrays of one dtype, shape, strides and device, and redax.explain, which plans
-   without reducing. A plan has a workspace on the CPU that one call at a time takes, and on CUDA one for each stream that
-   it was called on and each capture that it is part of, from the array's own library. */
+   without reducing. A plan has a workspace on the CPU that one call at a time takes; those on CUDA are in workspace.c. */
 #include "redax_python.h"
 
-#include <dlfcn.h>
 #include <string.h>
-
-enum { ALIGNMENT = 256 }; /* of a workspace on CUDA */
-
-typedef struct Workspace {
-    uint64_t stream, capture; /* their numbers; a capture's is 0 outside of any */
-    PyObject *object;         /* the array that holds it */
-    void *data;
-} Workspace;
 
 typedef struct Plan {
     PyObject_HEAD RdxPlan *plan;
     const Function *function;
     RdxTensor in; /* as planned; shape and strides lie in here */
     int64_t extent[RDX_MAX_RANK], stride[RDX_MAX_RANK];
-    Output outputs[2]; /* dtype, shape and strides alone */
-    size_t bytes;      /* of workspace */
-    void *idle;        /* CPU: the workspace that no call is using, or NULL */
-    Workspace *workspaces;
-    int workspace_count;
+    Output outputs[2];     /* dtype, shape and strides alone */
+    size_t bytes;          /* of workspace */
+    void *idle;            /* CPU: the workspace that no call is using, or NULL */
+    Workspaces workspaces; /* CUDA */
 } Plan;
 
 /* ---- Making ---- */
@@ -124,9 +113,7 @@ static void plan_free(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     rdx_plan_destroy(plan->plan);
     PyMem_Free(plan->idle);
-    for (int i = 0; i < plan->workspace_count; i++)
-        Py_DECREF(plan->workspaces[i].object);
-    PyMem_Free(plan->workspaces);
+    workspaces_free(&plan->workspaces);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -169,68 +156,14 @@ static char *first_byte(const RdxTensor *tensor)
     return (char *)tensor->data + tensor->byte_offset;
 }
 
-static void find_driver(const char *name, void *function) /* the driver is loaded where CUDA tensors are */
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *symbol = driver ? dlsym(driver, name) : NULL;
-    memcpy(function, &symbol, sizeof symbol);
-}
-
-/* Handles are used again, and one stands for a stream in every thread: the driver numbers streams, and captures, for good. */
-static Workspace workspace_key(RdxStream stream)
-{
-    static int (*get_id)(RdxStream stream, uint64_t * number);
-    static int (*get_capture)(RdxStream stream, int *state, uint64_t *number);
-    Workspace key = {.stream = (uintptr_t)stream};
-    int state = 0;
-    uint64_t number = 0;
-    if (!get_id || !get_capture) {
-        find_driver("cuStreamGetId", &get_id);
-        find_driver("cuStreamGetCaptureInfo", &get_capture);
-    }
-    if (get_capture && get_capture(stream, &state, &number) == 0 && state == 1) /* it is capturing */
-        key.capture = number;
-    else if (get_id && get_id(stream, &number) == 0)
-        key.stream = number;
-    return key;
-}
-
-/* CUDA: this stream's workspace, made by the array's library and readied when the stream is first seen. What a capture
-   readies is ready when its graph runs, so the workspace is for that graph alone. */
-static void *stream_workspace(Plan *plan, Kind *kind, PyObject *like, RdxStream stream)
-{
-    Workspace key = workspace_key(stream);
-    for (int i = 0; i < plan->workspace_count; i++)
-        if (plan->workspaces[i].stream == key.stream && plan->workspaces[i].capture == key.capture)
-            return plan->workspaces[i].data;
-    Output output;
-    output.tensor = (RdxTensor){NULL, plan->in.device, 1, {RDX_U8 >> 8, RDX_U8 & 255, 1}, NULL, NULL, 0};
-    output.extent[0] = (int64_t)plan->bytes + ALIGNMENT - 1; /* not every library's memory begins at a multiple */
-    if (output_new(&output, kind, like) < 0)
-        return NULL;
-    char *first = first_byte(&output.tensor), *data = first + (-(uintptr_t)first & (ALIGNMENT - 1));
-    Workspace *grown = PyMem_Realloc(plan->workspaces, (size_t)(plan->workspace_count + 1) * sizeof *grown);
-    PyObject *object = output_take(&output, kind);
-    if (grown)
-        plan->workspaces = grown;
-    RdxStatus status = grown && object ? rdx_workspace_init(plan->plan, data, stream) : RDX_ERR_MEMORY;
-    if (status == RDX_OK) {
-        plan->workspaces[plan->workspace_count++] = (Workspace){key.stream, key.capture, object, data};
-        return data;
-    }
-    if (!grown)
-        PyErr_NoMemory();
-    else if (object)
-        raise_status(status);
-    Py_XDECREF(object);
-    return NULL;
-}
-
 static int execute(Plan *plan, Kind *kind, PyObject *x, const View *in, Output outputs[2])
 {
     bool cuda = on_cuda(plan->in.device), two = plan->function->takes & GIVES_TWO;
     void *workspace = NULL;
+    int place = -1;
     if (plan->bytes && cuda) {
-        workspace = stream_workspace(plan, kind, x, in->stream);
+        place = workspace_take(&plan->workspaces, plan->plan, plan->in.device, kind, x, in->stream);
+        workspace = place < 0 ? NULL : plan->workspaces.list[place].data;
     } else if (plan->bytes) {
         workspace = plan->idle ? plan->idle : PyMem_Malloc(plan->bytes);
         plan->idle = NULL;
@@ -246,6 +179,8 @@ static int execute(Plan *plan, Kind *kind, PyObject *x, const View *in, Output o
     status = rdx_execute(plan->plan, address, first_byte(&outputs[0].tensor),
                          two ? first_byte(&outputs[1].tensor) : NULL, workspace, plan->bytes, in->stream);
     Py_END_ALLOW_THREADS;
+    if (place >= 0)
+        workspace_give(&plan->workspaces, place, status);
     if (!cuda && plan->idle)
         PyMem_Free(workspace);
     else if (!cuda)

@@ -89,6 +89,27 @@ int output_new(Output *output, Kind *kind, PyObject *like);
 PyObject *output_take(Output *output, const Kind *kind); /* the array, once, when it was written */
 void output_drop(Output *output);
 
+/* ---- workspace.c: workspaces on CUDA ---- */
+
+typedef struct Workspace {
+    uint64_t stream, capture; /* their numbers; a capture's is 0 outside of any */
+    PyObject *object;         /* the array that holds it */
+    void *data;
+    bool ready, busy; /* its head is clear; a thread is launching with it */
+} Workspace;
+
+typedef struct Workspaces {
+    Workspace *list;
+    int count;
+} Workspaces;
+
+/* The place of a workspace that is the caller's until it is given back with what the launch came to. like: an array whose
+   library makes it. */
+int workspace_take(Workspaces *all, const RdxPlan *plan, RdxDevice device, Kind *kind, PyObject *like,
+                   RdxStream stream);
+void workspace_give(Workspaces *all, int place, RdxStatus status);
+void workspaces_free(Workspaces *all);
+
 /* ---- reduce.c, plan.c, module.c ---- */
 
 enum {

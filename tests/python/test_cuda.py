@@ -62,9 +62,11 @@ def same_on_both(name, on_host, on_device, back, **options):
 # ---- On the emulator: device memory is the host's ----
 
 def synchronise():
-    """rdx_shutdown frees a workspace, which waits for the device: so there must be one."""
-    redax.sum(OnCuda(np.ones(100_000, np.float32)))
+    """rdx_shutdown frees a workspace, which waits for the device: so there must be one. Until then the arrays must stay."""
+    x = OnCuda(np.ones(100_000, np.float32))
+    total = redax.sum(x)
     ctypes.CDLL(str(pathlib.Path(redax.__file__).parent / "libredax.so.0")).rdx_shutdown()
+    del x, total
 
 
 def from_emulator(result):
@@ -100,39 +102,79 @@ def test_emulated_streams_and_plans():
         redax.sum(OnCuda(x), out=np.empty((), np.float32))
 
 
-@only_emulated
-def test_emulated_plan_in_captures(tmp_path):
-    """A workspace that one capture readied is ready when its graph runs: no other capture has it, nor a call outside. Streams
-    are told apart by number. The driver is a stand-in that says what it is told."""
+@pytest.fixture
+def driver(tmp_path):
+    """A stand-in for CUDA's driver that says what it is told: the number of a capture, and of a stream (0: always another)."""
     compiler = shutil.which("cc")
     if not compiler:
         pytest.skip("needs a C compiler")
-    (tmp_path / "driver.c").write_text(
-        "unsigned long long capture, number = 1;\n"
-        "int cuStreamGetCaptureInfo(void *stream, int *state, unsigned long long *id)\n"
-        "{ *state = capture != 0, *id = capture; return 0; }\n"
-        "int cuStreamGetId(void *stream, unsigned long long *id) { *id = number; return 0; }\n")
-    subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", tmp_path / "libcuda.so.1",
-                    tmp_path / "driver.c"], check=True)
-    driver = ctypes.CDLL(str(tmp_path / "libcuda.so.1"))
-    capture, number = (ctypes.c_ulonglong.in_dll(driver, name) for name in ("capture", "number"))
+    (tmp_path / "driver.c").write_text("""
+        unsigned long long capture, number, others = 100;
+        int cuStreamGetCaptureInfo(void *stream, int *state, unsigned long long *id)
+        { *state = capture != 0, *id = capture; return 0; }
+        int cuStreamGetId(void *stream, unsigned long long *id)
+        { *id = number ? number : __atomic_add_fetch(&others, 1, 0); return 0; }""")
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library, tmp_path / "driver.c"], check=True)
+    return ctypes.CDLL(str(library))
 
-    class Counted(OnCuda):
-        made = []
 
-        def __init__(self, array):
-            super().__init__(array)
-            self.made.append(array.nbytes)
+PLANS = """
+import ctypes, sys, threading
+import numpy as np, redax
+from producers import OnCuda
+from test_cuda import synchronise
+driver = ctypes.CDLL(sys.argv[1])
+capture, number = (ctypes.c_ulonglong.in_dll(driver, name) for name in ("capture", "number"))
 
-    x = Counted(np.ones(100_000, np.float32))
-    plan, made = redax.Plan("sum", x), []
-    for capture.value, number.value in [(0, 1), (0, 1), (5, 1), (5, 1), (6, 1), (0, 1), (0, 2)]:
-        Counted.made.clear()
-        result = plan(x)
-        synchronise()
-        assert result.array == 100_000
-        made.append(len(Counted.made) - 1)
-    assert made == [1, 0, 1, 0, 1, 0, 1]
+class Counted(OnCuda):
+    made = []
+
+    def __init__(self, array):
+        self.made.append(array.nbytes)
+        super().__init__(array)
+
+x = Counted(np.ones(100_000, np.float32))
+plan = redax.Plan("sum", x)
+"""
+
+
+def plans_with(driver, code):
+    """In a process of its own: the extension looks for the driver once."""
+    environment = dict(os.environ, PYTHONMALLOC="debug", PYTHONPATH=os.pathsep.join([os.path.dirname(__file__), *sys.path]))
+    subprocess.run([sys.executable, "-X", "faulthandler", "-c", PLANS + code, driver._name], check=True, env=environment)
+
+
+@only_emulated
+def test_emulated_plan_in_captures(driver):
+    """A workspace that one capture readied is ready when its graph runs: no other capture has it, nor a call outside. Streams
+    are told apart by number."""
+    plans_with(driver, """
+made = []
+for capture.value, number.value in [(0, 1), (0, 1), (5, 1), (5, 1), (6, 1), (0, 1), (0, 2)]:
+    Counted.made.clear()
+    result = plan(x)
+    synchronise()
+    assert result.array == 100_000
+    made.append(len(Counted.made) - 1)
+assert made == [1, 0, 1, 0, 1, 0, 1], made
+""")
+
+
+@only_emulated
+def test_emulated_plan_from_many_threads(driver):
+    """Each call is on another stream, so that all make workspaces, some of them at once."""
+    plans_with(driver, """
+sys.setswitchinterval(1e-6)
+results = []
+threads = [threading.Thread(target=lambda: results.extend(plan(x) for _ in range(20))) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+synchronise()
+assert len(results) == 80 and all(result.array == 100_000 for result in results)
+""")
 
 
 @only_emulated
