@@ -170,6 +170,20 @@ static PyObject *call_dlpack(const Kind *kind, PyObject *array)
     return call_method(name, values + 1, 1, names[options]);
 }
 
+/* CuPy (14.2) divides a negative stride in bytes by the size of an element as if it had no sign, which gives one that reaches past
+   2^63 bytes: as none can. Multiplied again it wraps round to what it was. */
+static void mend_strides(View *view)
+{
+    int64_t size = view->tensor.dtype.bits / 8;
+    if (!view->tensor.strides || size == 0 || view->tensor.ndim > RDX_MAX_RANK)
+        return;
+    for (int d = 0; d < view->tensor.ndim; d++) {
+        int64_t stride = view->tensor.strides[d];
+        view->stride[d] = stride > INT64_MAX / size ? (int64_t)((uint64_t)stride * (uint64_t)size) / size : stride;
+    }
+    view->tensor.strides = view->stride;
+}
+
 static int read_capsule(View *view)
 {
     const DlManaged *managed = PyCapsule_GetPointer(view->capsule, "dltensor_versioned");
@@ -201,7 +215,10 @@ static int open_dlpack(View *view, const Kind *kind, PyObject *array)
         PyErr_Clear();
         view->capsule = call_dlpack(&before, array);
     }
-    return view->capsule ? read_capsule(view) : -1;
+    if (!view->capsule || read_capsule(view) < 0)
+        return -1;
+    mend_strides(view);
+    return 0;
 }
 
 /* ---- The buffer protocol ---- */

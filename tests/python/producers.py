@@ -65,6 +65,17 @@ class Legacy:
         return 1, 0
 
 
+class Unsigned(Legacy):
+    """Divides strides in bytes as CuPy does: as numbers without a sign."""
+
+    def __dlpack__(self, stream=None):
+        capsule = self.array.__dlpack__(max_version=(1, 0))
+        tensor = api.PyCapsule_GetPointer(capsule, b"dltensor_versioned").contents.tensor
+        for d, stride in enumerate(self.array.strides):
+            tensor.strides[d] = ctypes.c_int64(stride % 2**64 // self.array.itemsize).value
+        return capsule
+
+
 class Space:
     """A namespace of the Array API as far as redax asks: empty and dtypes."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import redax
-from producers import Exchange, Legacy, Space
+from producers import Exchange, Legacy, Space, Unsigned
 
 x = np.arange(24.0).reshape(2, 3, 4)
 
@@ -146,6 +146,13 @@ def test_buffers_without_strides():
     out = (ctypes.c_double * 3)()
     assert redax.sum(table, axis=1, out=out) is out and list(out) == [3, 7, 11]
     assert redax.sum(ctypes.c_double(3)).tolist() == 3
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.float64, np.complex128])
+def test_negative_strides_without_a_sign(dtype):
+    x = np.arange(24, dtype=dtype).reshape(4, 6)[::-2, ::-1]
+    assert np.array_equal(np.asarray(redax.sum(Unsigned(x), axis=1)), x.sum(axis=1))
+    assert redax.argmax(Unsigned(np.arange(5, dtype=np.float32)[::-1])).tolist() == 0
 
 
 def test_numpy_scalars():
