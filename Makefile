@@ -256,7 +256,7 @@ endif
 
 # ---- What nvcc makes of the kernels ----
 # `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the
-# tables of the debug build: about seven minutes of processor time, half of it block_y. The tile of general holds every algebra
+# tables of the debug build: about two and a half minutes of processor time. The tile of general holds every algebra
 # whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
 ptx_dir := $(BUILD)/ptx
 ptx_named := $(ptx_dir)/strategy_general.SAMPLE.named.ptx
@@ -277,7 +277,7 @@ $(ptx_named): $(cuda_dir)/strategy_general.cu tests/ptx/named_fma.cuh
 $(ptx_small:%=%as): %.ptxas: %.ptx
 	$(call say,PTXAS,$<) { $(NVCC) --version && $(NVCC) -arch=sm_90 -fmad=false -Xptxas -v -cubin -o /dev/null $<; } >$@ 2>&1 || { cat $@; false; }
 
-# block_y first: it takes as long as all the others together.
+# block_y first: it takes longest.
 ptx: $(ptx_dir)/strategy_block_y.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
 
 -include $(wildcard $(ptx_dir)/*.d)

@@ -4,7 +4,8 @@
 # or build/libredax_cuda.so, or made by `make cuda` (three quarters of an hour of processor time). Then, for the record, what a call
 # costs on the host and, where TORCH_TESTS names a checkout of PyTorch, its test_reductions.py on the GPU.
 #
-# pytest and hypothesis come from PYTHON too; where it lacks them, they may be carried in build/python/carried:
+# pytest and hypothesis come from PYTHON too; where it lacks them, they may be carried in build/python/carried, installed there by a
+# Python of the same version:
 #     pip install --target build/python/carried pytest hypothesis
 set -euo pipefail
 cd "$(dirname "$0")/../.."
