@@ -186,7 +186,8 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     take_run(shape, space);
-    /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy. */
+    /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy: argmax of 16384 rows of
+       4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. */
     int64_t sharing = rdx_min(rdx_pow2_ceil(rdx_div_up(BUSY_WARPS, rdx_max(space->keep_count, 1))), WARPS);
     shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), sharing);
     shape->team_log2 = log2_up(shape->team);
