@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # on_gpu.sh [PYTHON]: the CUDA half of the Python package's tests, on a machine with a GPU: builds the package with PYTHON
 # (python3), whose NumPy, PyTorch, CuPy and JAX are used as they are, and needs no network. The plugin is RDX_CUDA_PLUGIN's file,
-# or build/libredax_cuda.so, or made by `make cuda` (three quarters of an hour of processor time). Then, for the record, what a call
+# or build/libredax_cuda.so, or made by `make cuda` (half an hour of processor time). Then, for the record, what a call
 # costs on the host and, where TORCH_TESTS names a checkout of PyTorch, its test_reductions.py on the GPU.
 #
 # pytest and hypothesis come from PYTHON too; where it lacks them, they may be carried in build/python/carried, installed there by a
