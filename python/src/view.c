@@ -72,16 +72,6 @@ static int current_stream(const Kind *kind, PyObject *array, RdxDevice device, R
 
 /* ---- The exchange API ---- */
 
-/* Tensors with the negative bit are imaginary parts of conjugated ones, and views of those: they step over real parts. An odd
-   stride, as every contiguous tensor has, spares the question. */
-static bool may_be_negative(const RdxTensor *tensor)
-{
-    for (int d = 0; d < tensor->ndim; d++)
-        if (!tensor->strides || (tensor->shape[d] > 1 && tensor->strides[d] & 1))
-            return false;
-    return true;
-}
-
 static int refuse_if(PyObject *answer, const char *sentence) /* takes the reference */
 {
     if (!answer)
@@ -108,8 +98,7 @@ static int check_torch(const View *view, PyObject *array)
     if (refuse_if(PyObject_GetAttr(array, requires_grad),
                   "x requires a gradient, which redax cannot give; use x.detach()") < 0)
         return -1;
-    if (may_be_negative(&view->tensor) &&
-        refuse_if(call_method(is_neg, &array, 1, NULL), "x has its negative bit set; use x.resolve_neg()") < 0)
+    if (refuse_if(call_method(is_neg, &array, 1, NULL), "x has its negative bit set; use x.resolve_neg()") < 0)
         return -1;
     return code != RDX_C64 >> 8
                ? 0

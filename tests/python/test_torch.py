@@ -72,7 +72,8 @@ def test_narrow_floats(dtype):
 
 def test_refusals():
     t = torch.ones(3, dtype=torch.complex64)
-    for refused, sentence in ((torch.ones(3, requires_grad=True), "gradient"), (t.conj(), "conjugate"), (t.conj().imag, "negative")):
+    for refused, sentence in ((torch.ones(3, requires_grad=True), "gradient"), (t.conj(), "conjugate"),
+                              (t.conj().imag, "negative"), (torch._neg_view(torch.ones(3)), "negative")):
         with pytest.raises(BufferError, match=sentence):
             redax.sum(refused)
     assert redax.sum(torch.ones(3, requires_grad=True).detach()) == 3
