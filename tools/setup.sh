@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building, testing and (with the argument `ci`) checking redax or (with `python`) its Python package needs. Debian and its relatives, by apt-get,
-# as root or through sudo. Asks first what is missing: when nothing is, it does nothing and needs no network.
+# Installs what building and testing redax needs, with the argument `python` what its Python package needs, with `ci` what every check
+# needs. Debian and its relatives, by apt-get, as root or through sudo. Asks first what is missing: when nothing is, it does
+# nothing and needs no network.
 set -euo pipefail
 
 missing=()

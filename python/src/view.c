@@ -159,20 +159,6 @@ static PyObject *call_dlpack(const Kind *kind, PyObject *array)
     return call_method(name, values + 1, 1, names[options]);
 }
 
-/* CuPy (14.2) divides a negative stride in bytes by the size of an element as if it had no sign, which gives one that reaches past
-   2^63 bytes: as none can. Multiplied again it wraps round to what it was. */
-static void mend_strides(View *view)
-{
-    int64_t size = view->tensor.dtype.bits / 8;
-    if (!view->tensor.strides || size == 0 || view->tensor.ndim > RDX_MAX_RANK)
-        return;
-    for (int d = 0; d < view->tensor.ndim; d++) {
-        int64_t stride = view->tensor.strides[d];
-        view->stride[d] = stride > INT64_MAX / size ? (int64_t)((uint64_t)stride * (uint64_t)size) / size : stride;
-    }
-    view->tensor.strides = view->stride;
-}
-
 static int read_capsule(View *view)
 {
     const DlManaged *managed = PyCapsule_GetPointer(view->capsule, "dltensor_versioned");
@@ -204,10 +190,7 @@ static int open_dlpack(View *view, const Kind *kind, PyObject *array)
         PyErr_Clear();
         view->capsule = call_dlpack(&before, array);
     }
-    if (!view->capsule || read_capsule(view) < 0)
-        return -1;
-    mend_strides(view);
-    return 0;
+    return view->capsule ? read_capsule(view) : -1;
 }
 
 /* ---- The buffer protocol ---- */
@@ -284,6 +267,20 @@ static int open_other(View *view, const Kind *kind, PyObject *array)
     return opened;
 }
 
+/* CuPy (14.2) divides a negative stride in bytes by the size of an element as if it had no sign, which gives one that reaches past
+   2^63 bytes: as none can. Multiplied again it wraps round to what it was. */
+static void mend_strides(View *view)
+{
+    int64_t size = view->tensor.dtype.bits / 8;
+    if (!view->tensor.strides || size == 0 || view->tensor.ndim > RDX_MAX_RANK)
+        return;
+    for (int d = 0; d < view->tensor.ndim; d++) {
+        int64_t stride = view->tensor.strides[d];
+        view->stride[d] = stride > INT64_MAX / size ? (int64_t)((uint64_t)stride * (uint64_t)size) / size : stride;
+    }
+    view->tensor.strides = view->stride;
+}
+
 static int open(View *view, const Kind *kind, PyObject *array, bool managed)
 {
     view->stream = NULL;
@@ -291,6 +288,8 @@ static int open(View *view, const Kind *kind, PyObject *array, bool managed)
     view->capsule = view->stand_in = NULL;
     view->managed = NULL;
     int opened = kind->exchange ? open_exchange(view, kind, array, managed) : open_other(view, kind, array);
+    if (opened == 0)
+        mend_strides(view);
     if (opened == 0 && on_cuda(view->tensor.device))
         opened = current_stream(kind, array, view->tensor.device, &view->stream);
     if (opened < 0)

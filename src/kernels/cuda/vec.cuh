@@ -322,7 +322,7 @@ template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
         }
     }
     if constexpr (is_masked(a, A::work)) {
-        bool modulus = A::unit == 1 && is_complex(r.in) && a != RDX_ALGEBRA_CSUMSQ;
+        bool modulus = !takes_two_planes(a, A::unit) && is_complex(r.in);
         if ((r.map == RDX_MAP_ABS || r.map == RDX_MAP_OMIT) && !modulus) {
             f(std::integral_constant<int, RDX_CUDA_MASKED_MAP>());
             return true;
