@@ -333,9 +333,10 @@ $$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
 endef
 $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
-# Warps take several rows from three blocks on: with as many as a GPU waits for, no case that runs here would show it.
+# Warps take several rows from three blocks on, and rows of heavy ops the rings from 24 KB on: with as many as a GPU waits for, no case
+# that runs here would show it.
 $(emu_obj)/$(cuda_dir)/shape.o: $(cuda_dir)/shape.c
-	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -DRDX_CUDA_MANY_BLOCKS=2 -c -o $@ $<
+	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -DRDX_CUDA_MANY_BLOCKS=2 -DRDX_CUDA_HEAVY_BYTES=24576 -c -o $@ $<
 
 $(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(emu_obj)/$(cuda_dir)/shape.o tests/emu/plugin.map
 	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \

@@ -14,9 +14,9 @@ static const char *const devices[] = {"h200", "a100", "t4"};
 
 enum { SHAPES = 4000, WARPS = RDX_CUDA_THREADS / 32, KERNEL_SHARED = 2048 };
 
-typedef enum Kind { COLUMNS, SHORT, ROWS, GATHER, FEW, VECTORS, SINGLE, NONE, KINDS } Kind;
-static const char *const kind_names[] = {"columns",     "short",   "rows",   "gather",
-                                         "few_columns", "vectors", "single", "none"};
+typedef enum Kind { COLUMNS, SHORT, STRAIGHT, ROWS, GATHER, FEW, VECTORS, SINGLE, NONE, KINDS } Kind;
+static const char *const kind_names[] = {"columns",     "short",   "straight", "rows", "gather",
+                                         "few_columns", "vectors", "single",   "none"};
 
 typedef struct Cut {
     RdxCudaShape shape;
@@ -48,6 +48,10 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         rdx_cuda_shape_short(&cut->shape, space, recipe, c, lanes, shared)) {
         cut->kind = SHORT;
         cut->elements = lanes;
+    } else if (rdx_cuda_shape_is_straight(space, recipe, c, cut->words) &&
+               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, 0, cut->words, shared)) {
+        cut->kind = STRAIGHT;
+        cut->elements = vector;
     } else if (rdx_cuda_shape_is_rows(space, c) &&
                rdx_cuda_shape_rows(&cut->shape, space, recipe, c, RDX_CUDA_RING_ROWS, cut->words, shared)) {
         cut->kind = ROWS;
@@ -149,8 +153,14 @@ static void check_parts(const PlanCase *p, const Cut *cut)
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;
     }
+    case STRAIGHT: /* a block has one item, and nothing is copied */
+        KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && p->space.in_size > 1);
+        KEEPS(s->finishing == RDX_FINISHING_NONE ||
+              (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
+        /* fall through */
     case ROWS: /* aligned runs of chunks, a warp each */
     case GATHER:
+        KEEPS(s->split <= RDX_CUDA_MOST_PARTS);
         KEEPS(is_pow2(s->team) && s->team <= WARPS && is_pow2(s->warp_chunks));
         KEEPS(s->team * s->warp_chunks >= part &&
               (s->warp_chunks == 1 || s->team * s->warp_chunks == rdx_pow2_ceil(part)));

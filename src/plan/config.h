@@ -56,6 +56,8 @@ typedef enum RdxFinishing {
     RDX_FINISHING_LAUNCH,     /* a second launch of finish_grid blocks does; it also spreads copies over blocks */
 } RdxFinishing;
 
+enum { RDX_MOST_ROW_PARTS = 2048 }; /* of an output whose reduced axis is read along: what one block can join */
+
 /* Everything a strategy may look at. */
 typedef struct RdxSituation {
     const RdxSpace *space;

@@ -127,6 +127,10 @@ static double effective_flight(const RdxSituation *situation, const RdxConfig *c
     return flight * blocks / (blocks + 0.1 * config->loads);
 }
 
+/* Blocks that read more than 512 KB of rows drift apart: 64M f32 in one took 70.6 us as 256 blocks of 1 MB, 64.9 as 512, 256M f32 252.6
+   as 1024 blocks of 1 MB and 242.0 as 2048. */
+static const double long_block = 524288, drift = 0.05;
+
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
    warps do not hide. */
 static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
@@ -148,6 +152,8 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
         us *= 1 + uneven_grid;
     else
         us += 0.05 * slots * item_bytes / device->bandwidth * 1e6;
+    if (config->variant == RDX_FORM_ROWS && item_bytes > long_block)
+        us *= 1 + drift;
     double warps = warps_held(situation, config);
     if (config->stages && warps < 16)
         us *= 1 + 0.05 * (1 - warps / 16);

@@ -88,7 +88,7 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     int64_t groups = rdx_div_up(layout->outputs, outputs);
     if (trial->form == RDX_FORM_PIECES) /* channels of different outer indices are not neighbours */
         groups = layout->outputs / layout->columns * rdx_div_up(layout->columns, outputs);
-    if (!rdx_cut(layout, trial, groups, outputs, config)) {
+    if (!rdx_cut(layout, trial, groups, outputs, config) || config->split > RDX_MOST_ROW_PARTS) {
         config->items = -1;
         return;
     }

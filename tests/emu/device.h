@@ -248,9 +248,12 @@ inline float widen_half(uint64_t bits)
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
 }
 
-inline void fence_grid()
+inline unsigned count_in(unsigned *counter, unsigned last)
 {
     emu::fence();
+    unsigned old = atomicInc(counter, last);
+    emu::fence();
+    return old;
 }
 
 /* A place in shared memory is a pointer here. */

@@ -144,6 +144,7 @@ enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
 #define block_x_TABLE(family) rdx_cuda_block_x_##family,
 #define block_y_TABLE(family) rdx_cuda_block_y_##family,
 #define few_columns_TABLE(family) rdx_cuda_few_columns_##family,
+#define straight_TABLE(family) rdx_cuda_straight_##family,
 #define gather_TABLE(family) rdx_cuda_gather_##family,
 #define global_TABLE(family) rdx_cuda_global_##family,
 TABLES(general)
@@ -152,6 +153,7 @@ TABLES(warp)
 TABLES(block_x)
 TABLES(block_y)
 TABLES(few_columns)
+TABLES(straight)
 TABLES(gather)
 TABLES(global)
 
@@ -232,6 +234,10 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
     if (row && rdx_cuda_shape_is_short(space, recipe, config) &&
         rdx_cuda_shape_short(&code->shape, space, recipe, config, row->elements, most_shared))
         return row;
+    const RdxCudaKernel *straight = find(straight_tables, space, recipe);
+    if (straight && rdx_cuda_shape_is_straight(space, recipe, config, straight->words) &&
+        rdx_cuda_shape_rows(&code->shape, space, recipe, config, 0, straight->words, most_shared))
+        return straight;
     if (rows && rdx_cuda_shape_is_rows(space, config) &&
         rdx_cuda_shape_rows(&code->shape, space, recipe, config, RDX_CUDA_RING_ROWS, rows->words, most_shared))
         return rows;
@@ -257,6 +263,8 @@ static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, cons
     return single;
 }
 
+static_assert((int)RDX_CUDA_MOST_PARTS == RDX_MOST_ROW_PARTS,
+              "what the plan cuts a row into is what its last block joins");
 static_assert((int)RDX_CUDA_WHOLE == RDX_FINISHING_NONE && (int)RDX_CUDA_LAST_BLOCK == RDX_FINISHING_LAST_BLOCK &&
                   (int)RDX_CUDA_LAUNCH == RDX_FINISHING_LAUNCH,
               "the kernels' names of the plan's finishings");

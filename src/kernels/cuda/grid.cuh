@@ -242,23 +242,65 @@ RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64
     }
 }
 
-/* Every thread of the block comes here once its nodes are delivered. Where the last block finishes: the counter of the group
+/* Every thread of the block comes here once its nodes are delivered: whether it is the block that finishes the group. The counter
    wraps to 0 with the last part, so it is ready for the next launch. */
-template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, uint32_t *shared)
+RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
 {
     RDX_SHARED(bool, is_last);
     if (p.shape.finishing != RDX_CUDA_LAST_BLOCK)
-        return;
+        return false;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        fence_grid(); /* for all of them: what the barrier showed this thread, the fence shows the grid, and the other way round */
+    if (threadIdx.x ==
+        0) { /* for all of them: what the barrier showed this thread, it shows the grid, and the other way round */
         unsigned parts = (unsigned)(p.shape.split * p.shape.residues);
-        is_last = atomicInc(&p.counters[item.group], parts - 1) == parts - 1;
-        fence_grid();
+        is_last = count_in(&p.counters[group], parts - 1) == parts - 1;
     }
     __syncthreads();
-    if (is_last)
+    return is_last;
+}
+
+template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, uint32_t *shared)
+{
+    if (is_last_part(p, item.group))
         join_parts<A>(p, item.group, 0, 1, shared);
+}
+
+/* The node of an output that is a group of its own from its at most 8 * 256 parts, in the first warp: threads join up to eight
+   neighbours, warps what their threads have, and the first one what the warps have. */
+template <class A> RDX_DEVICE typename A::Node join_row(const Problem &p, int64_t output, uint32_t *shared)
+{
+    constexpr int BATCH = RDX_CUDA_MOST_PARTS / RDX_CUDA_THREADS;
+    const RdxCudaShape &s = p.shape;
+    int parts = (int)s.split, t = (int)threadIdx.x;
+    int log2 = parts <= RDX_CUDA_THREADS ? 0 : 32 - __clz((parts - 1) / RDX_CUDA_THREADS), first = t << log2;
+    auto elements = [&](int64_t part, int64_t count) {
+        return elements_of_chunks(p, part * s.part_chunks, count * s.part_chunks);
+    };
+    const uint32_t *from = p.partials + (output * parts + first) * A::words;
+    typename A::Node node[BATCH] = {};
+#pragma unroll
+    for (int b = 0; b < BATCH; b++)
+        if (b < 1 << log2 && first + b < parts)
+            node[b] = get_node<A>(from + b * A::words, 1);
+#pragma unroll
+    for (int step = 1; step < BATCH; step *= 2)
+#pragma unroll
+        for (int b = 0; b < BATCH; b += 2 * step)
+            if (step < 1 << log2 && first + b + step < parts)
+                node[b] =
+                    join_full<A>(node[b], node[b + step], elements(first + b, step), elements(first + b + step, step));
+    int runs = (parts + (1 << log2) - 1) >> log2, before = t & ~31; /* of threads; those before this warp's */
+    node[0] = join_neighbours<A>(node[0], 32, runs - before, [&](int at, int count) {
+        return elements((int64_t)(before + at) << log2, (int64_t)count << log2);
+    });
+    if (runs <= 32)
+        return node[0];
+    if ((t & 31) == 0)
+        put_node<A>(shared + warp_of_block() * A::words, 1, node[0]);
+    __syncthreads();
+    return join_neighbours<A>(get_node<A>(shared + (t & 7) * A::words, 1), 8, (runs + 31) / 32, [&](int at, int count) {
+        return elements((int64_t)at << (log2 + 5), (int64_t)count << (log2 + 5));
+    });
 }
 
 } // namespace rdx

@@ -30,7 +30,7 @@ extern "C" {
 #define X(family)                                                                                                      \
     extern const RdxCudaKernel rdx_cuda_general_##family[], rdx_cuda_thread_##family[], rdx_cuda_warp_##family[],      \
         rdx_cuda_block_x_##family[], rdx_cuda_block_y_##family[], rdx_cuda_few_columns_##family[],                     \
-        rdx_cuda_gather_##family[], rdx_cuda_global_##family[];
+        rdx_cuda_straight_##family[], rdx_cuda_gather_##family[], rdx_cuda_global_##family[];
 RDX_CUDA_FAMILIES(X)
 #undef X
 #ifdef __cplusplus

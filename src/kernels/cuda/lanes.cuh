@@ -3,18 +3,21 @@
 #ifndef RDX_KERNELS_CUDA_LANES_CUH
 #define RDX_KERNELS_CUDA_LANES_CUH
 
-#include "ring.cuh"
+#include "twice.cuh"
 
 namespace rdx
 {
 
 /* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of
-   neighbouring ones. RAGGED: vectors may be turned, and lanes of a vector differ in their lines by one where the chunk ends. */
-template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
+   neighbouring ones. RAGGED: see LaneReader. */
+template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, RAGGED> {
+    typedef LaneReader<K, RAGGED> Reader;
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements, G = group_vectors;
+    using Reader::E;
+    using Reader::G;
+    using Reader::p;
     /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until they know theirs. */
     static constexpr bool one_state = ROWS && is_exact<A>() && !A::indexed;
     static constexpr int STATES = one_state ? 1 : E;
@@ -23,9 +26,6 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     static constexpr bool few =
         E <= 4; /* loops over vectors of more are not unrolled: so much code is slow to compile */
 
-    const Problem &p;
-    const Turn *turn = NULL; /* RAGGED */
-
     /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; element(e, line): which one of the
        output's it is. */
     template <class R, class Source, class Count, class Element>
@@ -33,7 +33,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
                                         Node *node) const
     {
         if constexpr (A::two_passes)
-            fold_twice(ring, source, lines, whole, count, node);
+            this->fold_twice(ring, source, lines, whole, count, node);
         else if constexpr (!A::indexed)
             fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
@@ -48,7 +48,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     __device__ __forceinline__ bool run_whole(R &ring, Source &source, int lines, Element element, Node *node) const
     {
         if constexpr (A::two_passes) {
-            with_input<K>(p.recipe.in, [&](auto in) { whole_twice<decltype(in)>(ring, source, lines, node); });
+            with_input<K>(p.recipe.in,
+                          [&](auto in) { this->template whole_twice<decltype(in)>(ring, source, lines, node); });
             return true;
         } else {
             if (!is_frequent())
@@ -146,11 +147,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
 #pragma unroll
             for (int e = 0; e < E; e++)
                 node[e] = {A::lowest(), 0};
-            each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
+            this->each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
 #pragma unroll
             for (int e = 0; e < E; e++)
                 base[e] = A::base(node[e].m);
-            each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+            this->each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
         } else {
             typename Step<A>::State state[STATES];
             bool begun = false;
@@ -160,197 +161,15 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
     }
 
-  private:
-    /* Whether the recipe is what nearly all are: a frequent map, and indices that need not be compared. */
-    __device__ __forceinline__ bool is_frequent() const
+    /* What of the states has to be something before the lanes that are there are folded: see clear_lanes and clear_bytes; an index is made
+       of each lane's line, there or not. */
+    template <class S> static __device__ __forceinline__ void clear(typename S::State *state)
     {
-        return (!A::indexed || p.shape.ascending) && with_map<A>(p.recipe, [](auto) {});
-    }
-
-    __device__ __forceinline__ bool is_crooked() const
-    {
-        return RAGGED && turn->crooked;
-    }
-
-    __device__ __forceinline__ void straighten(Vector<16> *got, const Vector<16> &next) const
-    {
-#pragma unroll
-        for (int u = 0; u < G; u++)
-            got[u] = turn->line(got[u], u + 1 < G ? got[u + 1] : next);
-    }
-
-    template <class S, class R, class Source, class Count, class Element>
-    __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count,
-                                              Element element, Node *node) const
-    {
-        typename S::State state[STATES];
-        bool begun = false;
         clear_lanes<A>(state, STATES);
         clear_bytes(state);
-        if constexpr (S::remembers) { /* an index is made of each lane's line, there or not */
 #pragma unroll
-            for (int e = 0; e < STATES; e++)
-                state[e] = {};
-        }
-#pragma unroll 1
-        for (int v = 0; v < lines; v += G) {
-            Vector<16> got[G];
-            SharedAt at = ring.next_group(source, is_crooked(), got), next = ring.peek(0);
-            bool done = false;
-            if constexpr (!S::indexed) {
-                done = with_frequent<K>(p.recipe, [&](auto in, auto map) {
-                    if (v + G > whole) {
-                        fold_ragged<S, decltype(in), decltype(map)::value>(state, at, next, v, lines, count, begun);
-                        return;
-                    }
-                    if (is_crooked())
-                        straighten(got, take(next, 0));
-                    fold<S, decltype(in), decltype(map)::value>(state, got, v);
-                });
-            }
-            if (!done)
-                part<S>(state, at, next, lines, v, count, element, begun);
-            begun = begun || v + G <= whole;
-        }
-        end<S>(state, count, element, node);
-    }
-
-    template <class R, class Source, class Count>
-    __device__ __forceinline__ void fold_twice(R &ring, Source &source, int lines, int whole, Count count,
-                                               Node *node) const
-    {
-        T base[E];
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = {A::lowest(), 0};
-        ring.await_lane();
-#pragma unroll 1
-        for (int v = 0; v < lines; v += G)
-            each(ring.peek(v / G), ring.peek(v / G + 1), lines, v, whole, count,
-                 [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            base[e] = A::base(node[e].m);
-#pragma unroll 1
-        for (int v = 0; v < lines; v += G) {
-            SharedAt at = ring.next_group(source, is_crooked());
-            each(at, ring.peek(0), lines, v, whole, count,
-                 [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
-        }
-    }
-
-    /* The nodes of the lanes; those of winners are made of which element it was. */
-    template <class S, class Count, class Element>
-    __device__ __forceinline__ void end(typename S::State *state, Count count, Element element, Node *node) const
-    {
-        if constexpr (!S::remembers) {
-#pragma unroll
-            for (int e = 0; e < STATES; e++)
-                node[e] = S::end(state[e], A::counted ? count(e) : 0);
-        } else if (p.reduce_rank <= 1) {
-            int64_t step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
-#pragma unroll
-            for (int e = 0; e < STATES; e++)
-                node[e] = A::winner(state[e], p.index_offset + element(e, (int)state[e].line) * step);
-        } else {
-#pragma unroll 1
-            for (int e = 0; e < STATES; e++) {
-                Node made = A::winner(state[0], index_of(element(e, (int)state[0].line)));
-                rotate(state, STATES, state[0]);
-                rotate(node, STATES, made);
-            }
-        }
-    }
-
-    __device__ __forceinline__ int64_t index_of(int64_t element) const
-    {
-        return p.index_offset + seek_reduced(p, element).out;
-    }
-
-    /* Vector u of a group, straightened; `next`: the group behind it. */
-    __device__ __forceinline__ Vector<16> take_straight(SharedAt group, SharedAt next, int u) const
-    {
-        Vector<16> raw = take(group, u);
-        return is_crooked() ? turn->line(raw, u + 1 < G ? take(group, u + 1) : take(next, 0)) : raw;
-    }
-
-    /* Calls f(e, x) for the elements of a group that begins with line v. */
-    template <class Count, class F>
-    __device__ __forceinline__ void each(SharedAt group, SharedAt next, int lines, int v, int whole, Count count,
-                                         F &&f) const
-    {
-        if (v + G <= whole) {
-            Vector<16> got[G];
-#pragma unroll
-            for (int u = 0; u < G; u++)
-                got[u] = take(group, u);
-            if (is_crooked())
-                straighten(got, take(next, 0));
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int u = 0; u < G; u++) {
-#pragma unroll
-                    for (int e = 0; e < E; e++) {
-                        T x, y;
-                        read_element<A, decltype(in)>(p.recipe, got[u].word, e * K::size, x, y);
-                        f(e, x);
-                    }
-                }
-            });
-            return;
-        }
-#pragma unroll 1
-        for (int u = 0; u < G && v + u < lines; u++) {
-            Vector<16> raw = take_straight(group, next, u);
-            with_input<K>(p.recipe.in, [&](auto in) {
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, decltype(in)>(p.recipe, raw.word, e * K::size, x, y);
-                    if (!RAGGED || v + u < count(e))
-                        f(e, x);
-                }
-            });
-        }
-    }
-
-    /* Both passes over whole groups. */
-    template <class In, class R, class Source>
-    __device__ __forceinline__ void whole_twice(R &ring, Source &source, int lines, Node *node) const
-    {
-        T base[E], x, y;
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = {A::lowest(), 0};
-        ring.await_lane();
-#pragma unroll 1
-        for (int v = 0; v < lines; v += G) {
-#pragma unroll
-            for (int u = 0; u < G; u++) {
-                Vector<16> raw = take(ring.peek(v / G), u);
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
-                    node[e].m = A::greater(node[e].m, x);
-                }
-            }
-        }
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            base[e] = A::base(node[e].m);
-#pragma unroll 1
-        for (int v = 0; v < lines; v += G) {
-            SharedAt at = ring.next_group(source, false);
-#pragma unroll
-            for (int u = 0; u < G; u++) {
-                Vector<16> raw = take(at, u);
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
-                    node[e].s = A::add(node[e].s, x, base[e]);
-                }
-            }
-        }
+        for (int e = 0; S::remembers && e < STATES; e++)
+            state[e] = {};
     }
 
     /* COUNT vectors of lanes that are all there, and a frequent map: what there is most of. */
@@ -377,6 +196,88 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         }
     }
 
+    /* A line in which lanes end; `begun`: a state that takes all elements has one. */
+    template <class S, class In, int MAP, class Count>
+    __device__ __forceinline__ void fold_ends(typename S::State *state, const Vector<16> &raw, int line, Count count,
+                                              bool &begun) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            T x, y;
+            if (RAGGED && line >= count(e))
+                continue;
+            read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
+            typename S::State &own = state[one_state ? 0 : e];
+            own = (one_state ? !begun : line == 0) ? S::begin(x, y, 0) : S::next(own, x, y, line, 0);
+            begun = true;
+        }
+    }
+
+    /* The nodes of the lanes; those of winners are made of which element it was. */
+    template <class S, class Count, class Element>
+    __device__ __forceinline__ void end(typename S::State *state, Count count, Element element, Node *node) const
+    {
+        if constexpr (!S::remembers) {
+#pragma unroll
+            for (int e = 0; e < STATES; e++)
+                node[e] = S::end(state[e], A::counted ? count(e) : 0);
+        } else if (p.reduce_rank <= 1) {
+            int64_t step = p.reduce_rank == 1 ? p.dims[p.keep_rank].out : 0;
+#pragma unroll
+            for (int e = 0; e < STATES; e++)
+                node[e] = A::winner(state[e], p.index_offset + element(e, (int)state[e].line) * step);
+        } else {
+#pragma unroll 1
+            for (int e = 0; e < STATES; e++) {
+                Node made = A::winner(state[0], index_of(element(e, (int)state[0].line)));
+                rotate(state, STATES, state[0]);
+                rotate(node, STATES, made);
+            }
+        }
+    }
+
+  private:
+    /* Whether the recipe is what nearly all are: a frequent map, and indices that need not be compared. */
+    __device__ __forceinline__ bool is_frequent() const
+    {
+        return (!A::indexed || p.shape.ascending) && with_map<A>(p.recipe, [](auto) {});
+    }
+
+    template <class S, class R, class Source, class Count, class Element>
+    __device__ __forceinline__ void fold_once(R &ring, Source &source, int lines, int whole, Count count,
+                                              Element element, Node *node) const
+    {
+        typename S::State state[STATES];
+        bool begun = false;
+        clear<S>(state);
+#pragma unroll 1
+        for (int v = 0; v < lines; v += G) {
+            Vector<16> got[G];
+            SharedAt at = ring.next_group(source, this->is_crooked(), got), next = ring.peek(0);
+            bool done = false;
+            if constexpr (!S::indexed) {
+                done = with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                    if (v + G > whole) {
+                        fold_ragged<S, decltype(in), decltype(map)::value>(state, at, next, v, lines, count, begun);
+                        return;
+                    }
+                    if (this->is_crooked())
+                        this->straighten(got, take(next, 0));
+                    fold<S, decltype(in), decltype(map)::value>(state, got, v);
+                });
+            }
+            if (!done)
+                part<S>(state, at, next, lines, v, count, element, begun);
+            begun = begun || v + G <= whole;
+        }
+        end<S>(state, count, element, node);
+    }
+
+    __device__ __forceinline__ int64_t index_of(int64_t element) const
+    {
+        return p.index_offset + seek_reduced(p, element).out;
+    }
+
     /* A group of which lanes end: a line after the other where it has many elements. */
     template <class S, class In, int MAP, class Count>
     __device__ __forceinline__ void fold_ragged(typename S::State *state, SharedAt group, SharedAt next, int v,
@@ -386,17 +287,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
         for (int u = 0; u < G; u++) {
             if (v + u >= lines)
                 break;
-            Vector<16> raw = take_straight(group, next, u);
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                if (RAGGED && v + u >= count(e))
-                    continue;
-                read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
-                typename S::State &own = state[one_state ? 0 : e];
-                own = (one_state ? !begun : v + u == 0) ? S::begin(x, y, 0) : S::next(own, x, y, v + u, 0);
-                begun = true;
-            }
+            fold_ends<S, In, MAP>(state, this->take_straight(group, next, u), v + u, count, begun);
         }
     }
 
@@ -407,9 +298,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
     }
     template <class State> static __device__ __forceinline__ void clear_bytes(State *state)
     {
-        if constexpr (ROWS && K::size == 1 && A::algebra == RDX_ALGEBRA_ISUM) {
+        if constexpr (ROWS && K::size == 1 && A::algebra == RDX_ALGEBRA_ISUM)
             state[0] = A::lift(0, 0);
-        }
     }
     template <class In, int MAP>
     __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word) const
@@ -427,7 +317,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes {
 #pragma unroll 1
         for (int u = 0; u < G && v + u < lines; u++) {
             int line = v + u;
-            Vector<16> raw = take_straight(group, next, u);
+            Vector<16> raw = this->take_straight(group, next, u);
 #pragma unroll 1
             for (int e = 0; e < E; e++) {
                 if (!RAGGED || line < count(e)) {

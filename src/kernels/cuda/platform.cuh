@@ -81,11 +81,13 @@ RDX_DEVICE int64_t forgotten(int64_t x)
     return x;
 }
 
-/* What this thread has seen and done comes before what it does next, in the eyes of the grid. __threadfence is sequentially consistent
-   beyond that, and slower. */
-RDX_DEVICE void fence_grid()
+/* atomicInc that comes, in the eyes of the grid, after all that this thread has seen and done before it, and before all that follows. Two
+   fences around it took 0.2 us more, and __threadfence, which is sequentially consistent beyond that, is slower still. */
+RDX_DEVICE unsigned count_in(unsigned *counter, unsigned last)
 {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    unsigned old;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(counter), "r"(last) : "memory");
+    return old;
 }
 
 /* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that

@@ -21,6 +21,8 @@ enum {
     RDX_CUDA_RING_COLUMNS = 4,
     RDX_CUDA_RING_TWICE = 8
 };
+/* Parts of a row (grid.cuh: join_row), as RDX_MOST_ROW_PARTS. */
+enum { RDX_CUDA_MOST_PARTS = 2048 };
 /* Stages of a warp and bytes of each (strategy_warp.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 

@@ -95,7 +95,12 @@ RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Pre
                     deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
             } while (++i < run.rows);
         });
-        end_item<A>(p, item_of(p, forgotten(number)), meeting);
+        Item item = item_of(p, forgotten(number));
+        if (is_last_part(p, item.group)) {
+            typename A::Node node = join_row<A>(p, item.group, meeting);
+            if (threadIdx.x == 0)
+                emit<A>(p, target_of(p, item.first_output, 0, 1), node);
+        }
     }
 }
 

@@ -24,6 +24,9 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
 
 /* block_x: contiguous runs of whole vectors, or one run of any alignment. */
 bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config);
+/* straight: the same where a row is one run of aligned vectors of elements of 2 bytes and more, with a map that the kernels know at
+   compile time (vec.cuh: with_map), indices that ascend, and one copy of an output. */
+bool rdx_cuda_shape_is_straight(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int words);
 /* gather: rows of any strides, where lanes fill a warp. Both are cut alike; `groups` of a thread's ring, 0 for gather. */
 bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config);
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
