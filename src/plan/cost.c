@@ -127,9 +127,15 @@ static double effective_flight(const RdxSituation *situation, const RdxConfig *c
     return flight * blocks / (blocks + 0.1 * config->loads);
 }
 
-/* Blocks that read more than 512 KB of rows drift apart: 64M f32 in one took 70.6 us as 256 blocks of 1 MB, 64.9 as 512, 256M f32 252.6
+/* Blocks that read a megabyte of rows and more drift apart: 64M f32 in one took 70.6 us as 256 blocks of 1 MB, 64.9 as 512, 256M f32 252.6
    as 1024 blocks of 1 MB and 242.0 as 2048. */
-static const double long_block = 524288, drift = 0.05;
+static const double long_block = 786432, drift = 0.05;
+
+/* Blocks that have places to work out before they can ask for anything; those of contiguous rows start sooner. */
+static bool starts_late(const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_RUNS;
+}
 
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
    warps do not hide. */
@@ -147,7 +153,7 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     if (rest > 0)
         us += rest * item_bytes / draw_rate(device, table, rest, flight) * 1e6;
     if (items <= slots)
-        us *= 1 + uneven_wave;
+        us *= starts_late(config) && items > 0.9 * slots ? 1 : 1 + uneven_wave;
     else if (config->grid < config->items)
         us *= 1 + uneven_grid;
     else
@@ -170,24 +176,34 @@ static double spread(const RdxSituation *situation, const RdxConfig *config)
     return most / per_unit * (warps < wanted ? wanted / warps : 1);
 }
 
-/* What an item of columns or runs costs beyond the second wave, in item_us: 256 channels of 256 x 3136 f32 in 12.6, 3.9 and 1 waves took
-   209, 202 and 191 us, 16M x 16 in 3.9, 1.9 and 1 waves 260, 253 and 250. Contiguous rows start sooner and did not care. */
-static const double later_item = 20;
+/* What an item of columns or runs costs beyond the first wave, in item_us, and for how many waves: 256 channels of 256 x 3136 f32 in
+   12.6, 3.9 and 1 waves took 209, 202 and 191 us, 16M x 16 in 3.9, 1.9 and 1 waves 260, 253 and 250, 16384 x 4096 in 1.9 and 1 70.4
+   and 66.3, 16384 x 16384 244.9 and 238.3, 262144 x 256 71.7 and 68.3. */
+static const double later_item = 20, later_waves = 4;
+
+static double later_us(const RdxSituation *situation, const RdxConfig *config)
+{
+    double slots = (double)config->resident * situation->device->units, later = (double)config->items - slots;
+    later = later > later_waves * slots ? later_waves * slots : later;
+    return starts_late(config) && later > 0 ? later * later_item * rdx_cost_table(situation->device)->item_us : 0;
+}
+
+/* Nodes that a thread of the last block takes one batch after the other, in us: 2M x 128 f32 took 256.7 us as 256 parts of 128 columns,
+   246.3 as 128 of 64. */
+static const double join_us = 0.07;
 
 static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
 {
     const RdxDeviceInfo *device = situation->device;
     const RdxCostTable *table = rdx_cost_table(device);
-    double two_waves = 2.0 * config->resident * device->units, items = (double)config->items;
-    bool starts_late = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_RUNS;
-    double later = starts_late && items > two_waves ? (items - two_waves) * later_item : 0;
     double blocks = (double)(config->finishing == RDX_FINISHING_LAUNCH ? config->finish_grid : config->groups);
     double active = blocks < device->units ? blocks : device->units;
     double read_us = partial_bytes / (active * table->unit_bandwidth) * 1e6;
+    double nodes = (double)(config->split * config->residues * config->outputs_per_block);
     switch ((RdxFinishing)config->finishing) {
     case RDX_FINISHING_LAST_BLOCK:
         return table->finish_us + read_us + (double)(config->split * config->residues) * table->counter_us +
-               (items + later) * table->item_us;
+               nodes / ((double)config->block_x * config->block_y) * join_us + (double)config->items * table->item_us;
     case RDX_FINISHING_LAUNCH:
         return device->launch_us + table->finish_us + read_us;
     default:
@@ -240,5 +256,5 @@ double rdx_cost_time(const RdxSituation *situation, RdxConfig *config, const Rdx
         double stream = demand->written * table->write_weight / device->bandwidth * 1e6;
         us += store > stream ? store : stream;
     }
-    return us + finishing_us(situation, config, partial_bytes);
+    return us + later_us(situation, config) + finishing_us(situation, config, partial_bytes);
 }

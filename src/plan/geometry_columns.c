@@ -128,14 +128,19 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
 }
 
 /* What reading rows piecemeal costs the memory, measured on an H200 over 4096 x 65536 f32, 234 us as a stream: pieces of 16, 32,
-   64, 128, 256 and 512 bytes took 1716, 476, 384, 242, 239 and 241 us. Nothing where a piece is the whole of a packed row. */
+   64, 128, 256 and 512 bytes took 1716, 476, 384, 242, 239 and 241 us. From 128 bytes on it is the threads of a warp that have to join
+   lanes: 65536 x 4096 in pieces of 128, 256 and 512 took 249, 248 and 246 us, var 286, 269 and 256. Nothing where a piece is the
+   whole of a packed row. */
 static double narrowness(const RdxLayout *layout, const RdxConfig *config, double elements)
 {
     double piece = config->block_x * elements * (double)(layout->packed ? layout->size : layout->fast_stride);
     double row = (double)layout->columns * (double)layout->fast_stride;
     if (config->variant == RDX_FORM_FEW_COLUMNS || config->variant == RDX_FORM_SLABS || piece >= row)
         return 1;
-    return piece < 128 ? 0.8 * 128 / piece : 1.02;
+    if (piece < 128)
+        return 0.8 * 128 / piece;
+    double words = layout->state_bytes / 4.0;
+    return 1.01 + 0.004 * words * (piece < 256 ? 2 : piece < 512 ? 1 : 0);
 }
 
 void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
