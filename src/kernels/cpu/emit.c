@@ -106,6 +106,9 @@ void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned
         int64_t count = rdx_min(outputs - at, at_once);
         Target first = {out + at * out_step, out_step, (RdxType)recipe->out, worker->code->store};
         RdxStrip some = at ? rdx_strip_at(nodes, recipe, at * recipe->unit) : nodes;
+        if (worker->code->half_keys || worker->code->key_offset != 0)
+            worker->code->isa->widen_keys(some.part[0], count, worker->code->half_keys, recipe->flip,
+                                          worker->code->key_offset);
         void *result = worker->code->isa->finish(recipe, some, count, room, out2 ? second : NULL);
         if (worker->beta != 0) {
             spread_with_old(worker, &first, result, count);

@@ -25,9 +25,10 @@ enum { RDX_LINES = 16 };
 
 /* How folds load elements. */
 typedef struct RdxLoad {
-    int64_t turn, nan; /* where keys are made on the way: what order is turned by, and the key of NaN */
-    int64_t
-        ahead; /* bytes ahead to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
+    int64_t ahead; /* bytes to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
+    /* Where keys are made on the way: what order is turned by, and the key of NaN. */
+    int64_t turn, nan;
+    int64_t limit; /* where they are narrow (narrow.h): magnitudes above are NaN, bytes above count as it */
 } RdxLoad;
 
 typedef struct RdxFold {
@@ -126,6 +127,8 @@ typedef struct RdxIsa {
     const RdxStore (*store)[RDX_TYPE_COUNT]; /* by RdxWork of the result */
     RdxMapCode map;
     RdxFinishCode finish;
+    /* Narrow keys (narrow.h) to those that finish expects, in place: of the bits of f16 to those of f32, or off by `offset`. */
+    void (*widen_keys)(void *keys, int64_t n, bool half, bool flip, int32_t offset);
     /* result = alpha * result + beta * old over n values; old NULL where beta is 0. */
     void (*scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
     /* n elements of `size` bytes, `step` bytes apart, to consecutive places; asks `ahead` bytes ahead. */

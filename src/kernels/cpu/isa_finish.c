@@ -108,6 +108,29 @@ static void finish_moments(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, d
     }
 }
 
+/* The key of an f32 from the bits of an f16 that were its upper half; the ends stay what they are. */
+RDX_INLINE int32_t key_of_half(int32_t key, int32_t turn)
+{
+    int32_t ordered = (key ^ turn) >> 16, bits = ordered ^ (ordered >> 31 & 0x7fff);
+    int32_t wide = rdx_key_f32(rdx_load_f16((uint16_t)bits), false, turn, 0);
+    bool end = (key == INT32_MAX) | (key == INT32_MIN);
+    return end ? key : wide;
+}
+
+void RDX_LEVEL(widen_keys)(void *keys, int64_t n, bool half, bool flip, int32_t offset)
+{
+    int32_t *key = keys;
+    if (half) {
+        RDX_VECTOR_LOOP
+        for (int64_t i = 0; i < n; i++)
+            key[i] = key_of_half(key[i], flip ? -1 : 0);
+    } else {
+        RDX_VECTOR_LOOP
+        for (int64_t i = 0; i < n; i++)
+            key[i] += offset;
+    }
+}
+
 /* Keys of integers back to integers. */
 static void finish_integer_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int64_t *result, int64_t *second)
 {

@@ -1,10 +1,11 @@
 /* Folds that convert and map elements as they load them, at one ISA level, for what is asked for most: sums, sums of squares and
-   variances of bf16 and f16, extremes of floats and bytes, predicates of f32 and bool. Everything else goes through the stage of
+   variances of bf16 and f16, extremes of floats and of narrow integers, predicates of f32 and bool. Everything else goes through the stage of
    chunk.c. */
 #include "folds.h"
 
 #include "../algebra.h"
 #include "../scalar.h"
+#include "narrow.h"
 #include "vector.h"
 #include "widen.h"
 
@@ -45,6 +46,7 @@
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
 #define PAIRED
+#define SHORT_ALONE
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), false, TURN, NAN_KEY)
 #include "fold.inc"
@@ -74,6 +76,7 @@
 #define RDX_SUFFIX i32
 #define FUSED i32_of_bf16
 #define PAIRED
+#define SHORT_ALONE
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_key_f32(rdx_load_bf16(x), true, TURN, NAN_KEY)
 #define INDEXED 1
@@ -103,22 +106,52 @@
 
 #define A max
 #define A_UPPER MAX
-#define T int32_t
-#define RDX_SUFFIX i32
-#define FUSED i32_of_i8
+#define EXACT 1
+#define T int16_t
+#define NODE_T int32_t
+#define RDX_SUFFIX k16
+#define FUSED k16
 #define SHORT 0
-#define SOURCE int8_t
-#define ELEMENT(x) ((int32_t)x ^ TURN)
+#define SOURCE uint16_t
+#define ELEMENT(x) rdx_narrow_key_16(x, false, load)
 #include "fold.inc"
 
 #define A max
 #define A_UPPER MAX
-#define T int32_t
-#define RDX_SUFFIX i32
-#define FUSED i32_of_u8
+#define EXACT 1
+#define T uint8_t
+#define NODE_T int32_t
+#define RDX_SUFFIX k8
+#define FUSED k8
 #define SHORT 0
 #define SOURCE uint8_t
-#define ELEMENT(x) ((int32_t)x ^ TURN)
+#define ELEMENT(x) rdx_narrow_key_8(x, load)
+#include "fold.inc"
+
+#define A argmax
+#define A_UPPER ARGMAX
+#define EXACT 1
+#define T int16_t
+#define NODE_T int32_t
+#define RDX_SUFFIX k16
+#define FUSED k16
+#define SHORT 0
+#define SOURCE uint16_t
+#define ELEMENT(x) rdx_narrow_key_16(x, true, load)
+#define INDEXED 1
+#include "fold.inc"
+
+#define A argmax
+#define A_UPPER ARGMAX
+#define EXACT 1
+#define T uint8_t
+#define NODE_T int32_t
+#define RDX_SUFFIX k8
+#define FUSED k8
+#define SHORT 0
+#define SOURCE uint8_t
+#define ELEMENT(x) rdx_narrow_key_8(x, load)
+#define INDEXED 1
 #include "fold.inc"
 
 #define A isum
@@ -145,18 +178,28 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES(F16, SUMSQ, F32, NONE, sumsq, f32_of_f16, NULL),
     FUSES(F16, VAR, F32, NONE, var, f32_of_f16, NULL),
     FUSES(F32, MAX, I32, KEY, max, i32_of_f32, max_short_rows_i32_of_f32),
-    FUSES(BF16, MAX, I32, KEY, max, i32_of_bf16, max_short_rows_i32_of_bf16),
+    FUSES(BF16, MAX, I32, KEY, max, k16, max_short_rows_i32_of_bf16),
+    FUSES(F16, MAX, I32, KEY, max, k16, NULL),
     FUSES(F64, MAX, I64, KEY, max, i64_of_f64, max_short_rows_i64_of_f64),
     FUSES(F32, ARGMAX, I32, KEY_ARG, argmax, i32_of_f32, argmax_short_rows_i32_of_f32),
-    FUSES(BF16, ARGMAX, I32, KEY_ARG, argmax, i32_of_bf16, argmax_short_rows_i32_of_bf16),
+    FUSES(BF16, ARGMAX, I32, KEY_ARG, argmax, k16, argmax_short_rows_i32_of_bf16),
+    FUSES(F16, ARGMAX, I32, KEY_ARG, argmax, k16, NULL),
     FUSES(F64, ARGMAX, I64, KEY_ARG, argmax, i64_of_f64, argmax_short_rows_i64_of_f64),
     FUSES(F32, ISUM, U8, NONZERO, isum, u8_of_f32, NULL),
     FUSES(F32, ISUM, U8, ZERO, isum, u8_of_f32, NULL),
     FUSES(BOOL, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
     FUSES(BOOL, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
-    FUSES(I8, MAX, I32, NONE, max, i32_of_i8, NULL),
-    FUSES(I8, MAX, I32, KEY, max, i32_of_i8, NULL),
-    FUSES(U8, MAX, I32, NONE, max, i32_of_u8, NULL),
-    FUSES(U8, MAX, I32, KEY, max, i32_of_u8, NULL),
+    FUSES(I8, MAX, I32, NONE, max, k8, NULL),
+    FUSES(I8, MAX, I32, KEY, max, k8, NULL),
+    FUSES(I8, ARGMAX, I32, NONE, argmax, k8, NULL),
+    FUSES(I8, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
+    FUSES(U8, MAX, I32, NONE, max, k8, NULL),
+    FUSES(U8, MAX, I32, KEY, max, k8, NULL),
+    FUSES(U8, ARGMAX, I32, NONE, argmax, k8, NULL),
+    FUSES(U8, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
+    FUSES(BOOL, MAX, I32, NONE, max, k8, NULL),
+    FUSES(BOOL, MAX, I32, KEY, max, k8, NULL),
+    FUSES(BOOL, ARGMAX, I32, NONE, argmax, k8, NULL),
+    FUSES(BOOL, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
     {0, 0, 0, 0, NULL, NULL, NULL},
 };

@@ -16,6 +16,7 @@ const RdxIsa TABLE(RDX_ISA) = {
     .store = RDX_LEVEL(store),
     .map = RDX_LEVEL(map),
     .finish = RDX_LEVEL(finish),
+    .widen_keys = RDX_LEVEL(widen_keys),
     .scale = RDX_LEVEL(scale),
     .gather = RDX_LEVEL(gather),
     .scatter = RDX_LEVEL(scatter),

@@ -26,6 +26,9 @@ typedef struct RdxCpuCode {
     void (*rows)(const RdxRows *rows);
     void (*short_rows)(const RdxRows *rows); /* may be NULL */
     RdxLoad load;
+    bool many_lines;    /* exact folds in narrow lanes: 128 lines at one distance go into one */
+    bool half_keys;     /* keys of f16 were made of its bits (narrow.h) */
+    int32_t key_offset; /* what keys of bytes lack */
     bool staged;        /* elements are converted and mapped before they are folded */
     RdxConvert convert; /* NULL: elements are of the working type already */
     RdxConvert old;     /* out elements -> result type, for beta; NULL: they are of it already */
