@@ -54,7 +54,7 @@ void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScra
 
 bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe)
 {
-    return recipe->exact && !recipe->indexed && space->reduce_rank == 1;
+    return recipe->exact && space->reduce_rank == 1;
 }
 
 int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs)

@@ -99,8 +99,9 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     fold.index[0] = 0;
     fold.uneven = false;
     if (recipe->indexed) {
-        memcpy(fold.index, index, (size_t)lines * sizeof *index);
-        for (int k = 2; k < lines; k++)
+        const int indices = rdx_min(lines, RDX_LINES); /* more are at one distance */
+        memcpy(fold.index, index, (size_t)indices * sizeof *index);
+        for (int k = 2; k < indices; k++)
             fold.uneven = fold.uneven || index[k] - index[k - 1] != index[1] - index[0];
     }
     if (!worker->code->staged) {

@@ -92,20 +92,24 @@ static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip
                                     strip->n / (2 * h), strip->n / (2 * h));
 }
 
-/* Where any order gives the same bits, rows are taken as they come, so many at once as a fold holds. */
+/* Where any order gives the same bits, rows are taken as they come, by ascending logical index, so many at once as a fold holds:
+   128 u8 add up to what an i16 holds. */
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
-    const RdxSpace *space = worker->space;
-    int64_t step = space->reduce[0].in, n = strip->n;
-    bool widens = worker->recipe->algebra == RDX_ALGEBRA_ISUM && !worker->code->staged && step != 0;
-    int64_t at_once = widens ? 128 : RDX_LINES; /* 128 u8 in the i16 of a lane */
+    const RdxDim *rows = &worker->space->reduce[0];
+    const bool backwards = worker->recipe->indexed && rows->index < 0;
+    const int64_t n = strip->n, at_once = worker->code->many_lines && rows->in != 0 ? 128 : RDX_LINES;
     for (int64_t at = 0; at < n; at += at_once) {
         const unsigned char *line[RDX_LINES];
-        int lines = (int)rdx_min(at_once, n - at);
-        for (int k = 0; k < rdx_min(lines, RDX_LINES); k++)
-            line[k] = strip->block->in + (strip->chunk_first + at + k) * step;
+        int64_t index[RDX_LINES];
+        const int lines = (int)rdx_min(at_once, n - at);
+        for (int k = 0; k < rdx_min(lines, RDX_LINES); k++) {
+            int64_t row = strip->chunk_first + at + (backwards ? lines - 1 - k : k);
+            line[k] = strip->block->in + row * rows->in;
+            index[k] = worker->space->index_offset + row * rows->index;
+        }
         RdxStrip to = at ? rdx_worker_spare(worker, level) : nodes;
-        rdx_fold_lines(worker, lines, line, step, strip->block->outputs, NULL, NULL, to);
+        rdx_fold_lines(worker, lines, line, backwards ? -rows->in : rows->in, strip->block->outputs, index, NULL, to);
         if (at)
             worker->code->algebra->join(nodes, nodes, to, strip->block->outputs * worker->recipe->unit, 1, 1);
     }
