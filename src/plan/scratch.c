@@ -74,6 +74,21 @@ int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe)
                : rdx_scratch_levels(rdx_min(rdx_max(space->reduce_count, 1), recipe->lanes));
 }
 
+int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
+{
+    enum { bytes = 1024, most = 32 };
+    int64_t run = space->reduce_rank > 1 ? space->reduce[space->reduce_rank - 1].extent : 0;
+    if (run == 0 || run >= rdx_recipe_chunk(recipe))
+        return 1;
+    int64_t wanted = rdx_max(rdx_min(rdx_div_up(bytes, run * space->in_size), most), 2);
+    return rdx_min(config->outputs_per_block, wanted);
+}
+
+int64_t rdx_raw_step(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    return rdx_min(rdx_max(space->reduce_count, 1), rdx_recipe_chunk(recipe)) + 128 / space->in_size;
+}
+
 void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     int64_t n = rdx_max(space->reduce_count, 1), lanes = recipe->lanes;
@@ -115,7 +130,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         break;
     default: /* rows, gather */
         needs.line = rdx_min(n, lanes);
-        needs.raw = chunk;
+        needs.raw = rdx_rows_together(space, recipe, config) * rdx_raw_step(space, recipe);
         needs.table = recipe->indexed ? rdx_max(chunk, lanes) : 0;
         needs.fold = recipe->indexed ? 2 * needs.line + 128 : needs.line;
         needs.levels = levels;

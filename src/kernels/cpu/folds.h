@@ -25,6 +25,8 @@ void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void
 void RDX_LEVEL(widen_keys)(void *keys, int64_t n, bool half, bool flip, int32_t offset);
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
 void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);
+void RDX_LEVEL(copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
+                          int64_t ahead);
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
 void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes);
 extern const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT];

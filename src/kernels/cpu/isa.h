@@ -133,6 +133,9 @@ typedef struct RdxIsa {
     void (*scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
     /* n elements of `size` bytes, `step` bytes apart, to consecutive places; asks `ahead` bytes ahead. */
     void (*gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);
+    /* `count` runs of `bytes`, src_step bytes apart, to places dst_step bytes apart; asks for as much `ahead` bytes on. */
+    void (*copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
+                      int64_t ahead);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
     /* Copies past the caches, seen by other threads when it returns. */
     void (*stream)(void *dst, const void *src, int64_t bytes);

@@ -70,6 +70,33 @@ void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int 
     }
 }
 
+/* Of at least `size` bytes, in steps of that many; the last step ends where the run ends. */
+static inline __attribute__((always_inline)) void copy_steps(unsigned char *to, const unsigned char *from,
+                                                             int64_t bytes, const int64_t size)
+{
+    for (int64_t at = 0; at + size <= bytes; at += size)
+        memcpy(to + at, from + at, (size_t)size);
+    memcpy(to + bytes - size, from + bytes - size, (size_t)size);
+}
+
+void RDX_LEVEL(copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
+                          int64_t ahead)
+{
+    for (int64_t i = 0; i < count; i++) {
+        unsigned char *to = (unsigned char *)dst + i * dst_step;
+        const unsigned char *from = (const unsigned char *)src + i * src_step;
+        if (ahead)
+            rdx_prefetch(from + ahead, bytes);
+        if (bytes >= 32)
+            copy_steps(to, from, bytes, 32);
+        else if (bytes >= 8)
+            copy_steps(to, from, bytes, 8);
+        else
+            for (int64_t at = 0; at < bytes; at++)
+                to[at] = from[at];
+    }
+}
+
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size)
 {
     if (step == size) {

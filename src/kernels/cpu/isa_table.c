@@ -19,6 +19,7 @@ const RdxIsa TABLE(RDX_ISA) = {
     .widen_keys = RDX_LEVEL(widen_keys),
     .scale = RDX_LEVEL(scale),
     .gather = RDX_LEVEL(gather),
+    .copy_runs = RDX_LEVEL(copy_runs),
     .scatter = RDX_LEVEL(scatter),
     .stream = RDX_LEVEL(stream),
 };

@@ -1,6 +1,6 @@
 /* rows: each output's elements lie in one contiguous run, chunk after chunk; a chunk is folded where it lies, 16 lines of L lanes.
    gather: elements lie anywhere; each chunk is copied into scratch, run by run, and folded there. A chunk of rows that meets the
-   end of a run (several reduced dims) is gathered too. Index ops whose chunk is not affine in the logical index fold line by
+   end of a run (several reduced dims) is gathered too, of some neighbouring outputs at once. Index ops whose chunk is not affine in the logical index fold line by
    line, each with its own table of indices; their joins are exact, so the order is free. */
 #include "worker.h"
 
@@ -21,26 +21,47 @@ static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned 
     }
 }
 
-/* Copies n elements from e on into the raw scratch, and their logical indices into the table. */
-static const unsigned char *copy_elements(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n)
+/* What to ask for while runs of neighbouring outputs are copied: those that come some 3 KB later, or nothing where one run is as
+   long itself. */
+static int64_t ahead_of(const RdxWorker *worker, int64_t outputs)
 {
     const RdxSpace *space = worker->space;
-    int size = space->in_size;
+    int64_t ahead = worker->code->load.ahead;
+    if (ahead == 0 || space->reduce_rank < 2)
+        return ahead;
+    const RdxDim *inner = &space->reduce[space->reduce_rank - 1];
+    int64_t run_bytes = inner->extent * space->in_size;
+    return run_bytes >= ahead ? 0 : inner[-1].in * rdx_div_up(ahead, outputs * run_bytes);
+}
+
+/* Copies n elements from e on, of each of some neighbouring outputs, into the raw scratch, and their logical indices into the table. */
+static void copy_elements(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, bool indices)
+{
+    const RdxSpace *space = worker->space;
+    const int size = space->in_size;
+    const int64_t raw_bytes = rdx_raw_step(space, worker->recipe) * size;
     unsigned char *raw = worker->scratch + worker->plan->raw;
     int64_t *table = (int64_t *)(void *)(worker->scratch + worker->plan->table);
+    const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
+    const bool contiguous = !inner || inner->in == size;
+    const int64_t ahead = ahead_of(worker, some->outputs);
     RdxWalk walk;
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int64_t done = 0; done < n;) {
-        const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
         int64_t run = rdx_min(rdx_walk_run(&walk), n - done);
-        copy_run(worker, raw + done * size, in + walk.in, run, inner ? inner->in : size);
-        if (worker->recipe->indexed && space->reduce_rank > 1)
+        if (contiguous)
+            worker->code->isa->copy_runs(raw + done * size, raw_bytes, some->in + walk.in, some->in_step, run * size,
+                                         some->outputs, ahead);
+        else
+            for (int64_t i = 0; i < some->outputs; i++)
+                copy_run(worker, raw + i * raw_bytes + done * size, some->in + i * some->in_step + walk.in, run,
+                         inner->in);
+        if (indices)
             for (int64_t i = 0; i < run; i++)
-                table[done + i] = space->index_offset + walk.index + i * (inner ? inner->index : 0);
+                table[done + i] = space->index_offset + walk.index + i * inner->index;
         rdx_walk_advance(&walk, run);
         done += run;
     }
-    return raw;
 }
 
 /* A chunk in scratch with an index for every element: one line at a time. */
@@ -107,13 +128,23 @@ static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
 }
 
-/* How a chunk is reached. The table of an index op holds the indices within a line, the same for every line, or, where elements
-   are copied from several runs, those of each of them. */
+/* How a chunk is reached. */
 typedef enum Reach {
     IN_PLACE,  /* one contiguous run holds it, or copies do where it meets the end of one */
     SCATTERED, /* every line lies in one run */
     COPIED,    /* its elements are brought together */
 } Reach;
+
+/* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from several have
+   each their index in the table, else the table holds the indices within a line, the same for every line. */
+static bool has_index_table(const RdxWorker *worker)
+{
+    const RdxSpace *space = worker->space;
+    bool goes_on = true;
+    for (int d = 1; d < space->reduce_rank; d++)
+        goes_on = goes_on && space->reduce[d - 1].index == space->reduce[d].extent * space->reduce[d].index;
+    return worker->recipe->indexed && !goes_on;
+}
 
 static Reach reach_of(const RdxWorker *worker, bool copy)
 {
@@ -123,14 +154,37 @@ static Reach reach_of(const RdxWorker *worker, bool copy)
         return copy ? COPIED : IN_PLACE;
     if ((space->reduce[space->reduce_rank - 1].extent | worker->recipe->count) % lanes == 0)
         return SCATTERED;
-    return worker->recipe->indexed ? COPIED : IN_PLACE;
+    return has_index_table(worker) ? COPIED : IN_PLACE;
 }
 
-static void fold_one(const RdxTree *tree, const unsigned char *in, Reach reach, int64_t chunk, RdxStrip nodes)
+/* A chunk of some neighbouring outputs, copied. */
+static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, RdxStrip nodes)
 {
-    RdxWorker *worker = tree->worker;
+    const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
-    int64_t e = chunk * tree->span, n = rdx_chunk_elements(worker->recipe, chunk, 1);
+    const bool table = has_index_table(worker);
+    const int64_t raw_bytes = rdx_raw_step(space, recipe) * space->in_size;
+    const int64_t step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+    const unsigned char *raw = worker->scratch + worker->plan->raw;
+    copy_elements(worker, some, e, n, table);
+    if (!table && rdx_rows_fit(worker, n)) {
+        rdx_rows_fold(worker, raw, raw_bytes, some->outputs, n, space->index_offset + e * step, 0, nodes);
+        return;
+    }
+    for (int64_t i = 0; i < some->outputs; i++) {
+        RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        if (table)
+            fold_indexed(worker, raw + i * raw_bytes, n, to);
+        else
+            rdx_chunk_fold(worker, raw + i * raw_bytes, n, 1, space->index_offset + e * step, to);
+    }
+}
+
+/* A chunk of some neighbouring outputs, at most as many as are copied at once. */
+static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int64_t e, int64_t n, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxSpace *space = worker->space;
     const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
     int64_t offset = e * space->in_size, index = space->index_offset + (inner ? e * inner->index : 0);
     bool in_one_run = reach != COPIED;
@@ -142,17 +196,17 @@ static void fold_one(const RdxTree *tree, const unsigned char *in, Reach reach, 
         index = space->index_offset + walk.index + at * inner->index;
         in_one_run = at + n <= inner->extent;
     }
-    if (in_one_run) {
-        rdx_chunk_fold(worker, in + offset, n, 1, index, nodes);
-    } else if (reach == SCATTERED) {
-        if (!fold_exact(worker, in, e, n, nodes))
-            fold_scattered(worker, in, e, n, nodes);
-    } else {
-        const unsigned char *raw = copy_elements(worker, in, e, n);
-        if (worker->recipe->indexed && space->reduce_rank > 1)
-            fold_indexed(worker, raw, n, nodes);
-        else
-            rdx_chunk_fold(worker, raw, n, 1, index, nodes);
+    if (!in_one_run && reach != SCATTERED) {
+        fold_copies(worker, some, e, n, nodes);
+        return;
+    }
+    for (int64_t i = 0; i < some->outputs; i++) {
+        const unsigned char *in = some->in + i * some->in_step;
+        RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        if (in_one_run)
+            rdx_chunk_fold(worker, in + offset, n, 1, index, to);
+        else if (!fold_exact(worker, in, e, n, to))
+            fold_scattered(worker, in, e, n, to);
     }
 }
 
@@ -186,9 +240,12 @@ static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
     const RdxSpace *space = tree->worker->space;
     int64_t first = number * rows->run, left = rows->end - first;
     if (rows->run == 1) {
-        for (int64_t i = 0; i < tree->outputs; i++)
-            fold_one(tree, rows->block->in + i * rows->block->in_step, rows->reach, number,
-                     rdx_strip_at(nodes, recipe, i * recipe->unit));
+        int64_t e = number * tree->span, n = rdx_chunk_elements(recipe, number, 1), step = rows->block->in_step;
+        int64_t at_once = rdx_rows_together(space, recipe, tree->worker->config);
+        for (int64_t i = 0; i < tree->outputs; i += at_once) {
+            RdxBlock some = {rows->block->in + i * step, step, rdx_min(at_once, tree->outputs - i)};
+            fold_some(tree->worker, &some, rows->reach, e, n, rdx_strip_at(nodes, recipe, i * recipe->unit));
+        }
     } else if (left >= rows->run && (number + 1) * tree->span <= recipe->count) {
         int64_t e = number * tree->span, step = space->reduce_rank ? space->reduce[0].index : 0;
         fold_run(tree->worker, rows->block->in + e * space->in_size, space->index_offset + e * step, 1, nodes);
@@ -214,7 +271,7 @@ static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
     const int64_t chunk = rdx_recipe_chunk(recipe);
     RdxBlock one = *block;
     Rows rows = {&one, reach_of(worker, copy), 1, first + count};
-    if (!(rows.reach == COPIED && worker->space->reduce_rank > 1))
+    if (!(rows.reach == COPIED && has_index_table(worker)))
         rdx_chunk_offsets(worker, 1);
     bool in_place = rows.reach == IN_PLACE && worker->space->reduce_rank <= 1 && rdx_rows_fit(worker, chunk);
     if (in_place && first % RUN == 0 && count >= RUN)
@@ -222,8 +279,9 @@ static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
     int64_t i = 0, some = in_place ? outputs_a_run(worker, block, count) : 0;
     for (; some > 0 && i + some <= block->outputs; i += some)
         fold_run(worker, block->in + i * block->in_step, 0, some, rdx_strip_at(nodes, recipe, i * recipe->unit));
-    /* Scattered chunks take all outputs in turn: the runs of neighbours follow each other. */
-    int64_t together = rows.reach == SCATTERED ? block->outputs : 1;
+    /* Chunks of many runs take all outputs in turn: the runs of neighbours follow each other. */
+    bool many_runs = rows.reach == SCATTERED || rdx_rows_together(worker->space, recipe, worker->config) > 1;
+    int64_t together = many_runs ? block->outputs : 1;
     for (; i < block->outputs; i += together) {
         one.in = block->in + i * block->in_step;
         RdxTree tree = {worker, together, rows.run * chunk, leaf, &rows};
