@@ -106,9 +106,9 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __g
             slots.put(warp_of_block(), node);
         __syncthreads();
         if (member == 0) {
-            int there = left >= s.part_chunks ? s.team : ((int)left + (int)s.warp_chunks - 1) >> log2_of(s.warp_chunks);
+            int there = ((int)left + (int)s.warp_chunks - 1) >> log2_of(s.warp_chunks); /* warps that have chunks */
             node = slots.get(warp_of_block() + (thread & (s.team - 1)));
-            node = join_neighbours<A>(node, s.team, there < s.team ? there : s.team, [&](int at, int count) {
+            node = join_neighbours<A>(node, s.team, there, [&](int at, int count) {
                 return elements_of_run(p, first + at * s.warp_chunks, count * s.warp_chunks, last);
             });
         }
