@@ -73,7 +73,7 @@ static int64_t pick_count(Dice *dice, int64_t lanes)
     case 12:
         return 16 * lanes + (chance(dice, 50) ? near : below(dice, lanes));
     case 13:
-        return 16 * lanes * (2 + below(dice, 8)) + near;
+        return 16 * lanes * (2 + below(dice, chance(dice, 15) ? 64 : 8)) + near; /* many chunks: parts of a few each */
     case 14:
         return 16 * lanes * (1 + below(dice, 6)) + below(dice, 16 * lanes);
     default:

@@ -283,6 +283,18 @@ RDX_DEVICE typename A::Node join_nodes(const typename A::Node &a, const typename
     return na == 0 ? b : join_full<A>(a, b, na, nb);
 }
 
+/* What threads have that have no node. Nothing may come of it: see RDX_UNSET. */
+template <class A> RDX_DEVICE typename A::Node unset()
+{
+    uint32_t words[A::words];
+#pragma unroll
+    for (int k = 0; k < A::words; k++)
+        words[k] = RDX_UNSET;
+    typename A::Node node;
+    A::unpack(node, words);
+    return node;
+}
+
 template <class A> RDX_DEVICE typename A::Node get_node(const uint32_t *at, int64_t stride)
 {
     uint32_t words[A::words];

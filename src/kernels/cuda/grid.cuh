@@ -174,7 +174,10 @@ RDX_DEVICE typename A::Node join_run(const Problem &p, int64_t group, int64_t co
     const RdxCudaShape &s = p.shape;
     int64_t leaves = s.split * s.residues, level_words = (int64_t)A::words * blockDim.x;
     int count = 1 << log2;
-    Node node[BATCH] = {};
+    Node node[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+        node[i] = unset<A>();
 #pragma unroll 1
     for (int i = 0; i < count; i += BATCH) {
         const uint32_t *from = partial_at(p, A::words, group, first + i, column);
@@ -217,7 +220,7 @@ RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64
     for (int64_t block = 0; block < item.outputs; block += columns) {
         int64_t column = block + (t & (columns - 1));
         bool works = column < item.outputs;
-        Node node = {};
+        Node node = unset<A>();
         if (works)
             node = join_run<A, (A::words > 4 ? 2 : 8 / A::words)>(p, group, column, first, log2, shared + t);
         int step = columns, level = log2; /* step: of threads */
@@ -277,7 +280,10 @@ template <class A> RDX_DEVICE typename A::Node join_row(const Problem &p, int64_
         return elements_of_chunks(p, part * s.part_chunks, count * s.part_chunks);
     };
     const uint32_t *from = p.partials + (output * parts + first) * A::words;
-    typename A::Node node[BATCH] = {};
+    typename A::Node node[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+        node[i] = unset<A>();
 #pragma unroll
     for (int b = 0; b < BATCH; b++)
         if (b < 1 << log2 && first + b < parts)

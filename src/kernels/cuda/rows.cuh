@@ -85,7 +85,7 @@ RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Pre
             int i = 0;
 #pragma unroll 1
             do {
-                typename A::Node node = {};
+                typename A::Node node = unset<A>();
                 if (i < run.rows)
                     node = fold(run.row + i * run.step);
                 Item item = item_of(p, forgotten(number)); /* made again: eleven registers less while rows are folded */
@@ -180,7 +180,7 @@ template <class K, bool EXACT = is_exact<typename K::A>()> struct RowTotal {
     static constexpr int lanes = 32 * K::elements, STATES = Lanes<K, true>::STATES;
 
     int thread;
-    typename A::Node total = {};
+    typename A::Node total = unset<A>();
     bool has = false;
 
     /* The nodes of a chunk of n elements: lane (slot + e) mod lanes in node[e], or all of the thread's in node[0]. */
@@ -215,7 +215,7 @@ template <class K> struct RowTotal<K, false> {
     static constexpr int lanes = 32 * K::elements;
 
     int thread;
-    typename A::Node node = {};
+    typename A::Node node = unset<A>();
     WarpStack<A> stack = WarpStack<A>(thread);
 
     template <class Elements>

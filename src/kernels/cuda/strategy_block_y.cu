@@ -111,7 +111,10 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
         bool present = item.residue < elements_of_chunk(p, first);
 #pragma unroll 1
         for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
-            typename A::Node node[E] = {};
+            typename A::Node node[E];
+#pragma unroll
+            for (int i = 0; i < E; i++)
+                node[i] = unset<A>();
             int64_t column = tile + seat.across * E, left = item.outputs - column;
             ColumnSource<K> source(p, item.first_output + column, left < E ? (int)left : E, first, chunks,
                                    seat.class_of(s, item.residue));

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
         Turn turn(before, thread);
         StreamSource<K> source(p, in, before, first, chunks, thread);
         ring.start(source);
-        typename A::Node node = {};
+        typename A::Node node = unset<A>();
         auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
         for (int64_t c = 0; c < chunks; c++) {

@@ -39,7 +39,7 @@ RDX_DEVICE typename K::A::Node gather_chunk(const Problem &p, const unsigned cha
 {
     typedef typename K::A A;
     int lanes = p.recipe.lanes, log2 = log2_of(lanes);
-    typename A::Node node = {};
+    typename A::Node node = unset<A>();
     LaneStack<A> stack;
 #pragma unroll 1
     for (int i = 0; i < lanes / 32; i++) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) gather_kernel(const __gri
     reduce_rows<A>(p, shared, thread, [&](const RowRun &run, auto &&each_row) {
         each_row([&](const unsigned char *row) {
             WarpStack<A> stack(thread);
-            typename A::Node node = {};
+            typename A::Node node = unset<A>();
             auto elements = [&](int at, int count) { return elements_of_chunks(p, run.first + at, count); };
 #pragma unroll 1
             for (int i = 0; i < run.chunks; i++) {

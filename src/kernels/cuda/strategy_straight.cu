@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __g
                 last = first + s.part_chunks < s.chunks ? first + s.part_chunks : s.chunks;
         int64_t own = first + member * s.warp_chunks, left = last - own;
         int chunks = (int)(left < s.warp_chunks ? left : s.warp_chunks);
-        typename A::Node node = {};
+        typename A::Node node = unset<A>();
 #pragma unroll 1
         for (; output < end; output += RDX_CUDA_THREADS / 32 >> s.team_log2) {
             node = straight_run<K>(p, p.in + seek_output(p, output).in, own, chunks, thread);

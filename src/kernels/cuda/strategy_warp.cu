@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
             for (; done < rows; done += 32) {
                 int turns = rows - done < 32 ? (rows - done + at_once - 1) >> log2_of(at_once) : s.mates;
                 int own = done + row + fold.c * at_once;
-                typename A::Node result = {};
+                typename A::Node result = unset<A>();
                 if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, result))
                     break;
                 if (own < rows)
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
             if (done >= rows)
                 continue;
         }
-        typename A::Node result = {};
+        typename A::Node result = unset<A>();
         int turn = 0;
 #pragma unroll 1
         for (int first = 0; first < rows; first += at_once) {
