@@ -253,8 +253,8 @@ RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
     if (p.shape.finishing != RDX_CUDA_LAST_BLOCK)
         return false;
     __syncthreads();
-    if (threadIdx.x ==
-        0) { /* for all of them: what the barrier showed this thread, it shows the grid, and the other way round */
+    /* One for all: what the barrier showed this thread, it shows the grid, and the other way round. */
+    if (threadIdx.x == 0) {
         unsigned parts = (unsigned)(p.shape.split * p.shape.residues);
         is_last = count_in(&p.counters[group], parts - 1) == parts - 1;
     }
@@ -272,7 +272,7 @@ template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, 
    neighbours, warps what their threads have, and the first one what the warps have. */
 template <class A> RDX_DEVICE typename A::Node join_row(const Problem &p, int64_t output, uint32_t *shared)
 {
-    constexpr int BATCH = RDX_CUDA_MOST_PARTS / RDX_CUDA_THREADS;
+    constexpr int BATCH = RDX_CUDA_MOST_PARTS / RDX_CUDA_THREADS, WARPS = RDX_CUDA_THREADS / 32;
     const RdxCudaShape &s = p.shape;
     int parts = (int)s.split, t = (int)threadIdx.x;
     int log2 = parts <= RDX_CUDA_THREADS ? 0 : 32 - __clz((parts - 1) / RDX_CUDA_THREADS), first = t << log2;
@@ -304,9 +304,9 @@ template <class A> RDX_DEVICE typename A::Node join_row(const Problem &p, int64_
     if ((t & 31) == 0)
         put_node<A>(shared + warp_of_block() * A::words, 1, node[0]);
     __syncthreads();
-    return join_neighbours<A>(get_node<A>(shared + (t & 7) * A::words, 1), 8, (runs + 31) / 32, [&](int at, int count) {
-        return elements((int64_t)at << (log2 + 5), (int64_t)count << (log2 + 5));
-    });
+    return join_neighbours<A>(
+        get_node<A>(shared + (t & (WARPS - 1)) * A::words, 1), WARPS, (runs + 31) / 32,
+        [&](int at, int count) { return elements((int64_t)at << (log2 + 5), (int64_t)count << (log2 + 5)); });
 }
 
 } // namespace rdx

@@ -44,29 +44,22 @@ RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
             mates};
 }
 
-/* The node of an output from those of its team's warps, in every thread of the team's first warp. */
+/* The node of chunks first .. end - 1 from those of a team's warps, in the first threads of the team's first warp. */
 template <class A>
-RDX_DEVICE typename A::Node meet(const Problem &p, const Item &item, typename A::Node node, const Slots<A> &slots,
-                                 int thread)
+RDX_DEVICE typename A::Node meet(const Problem &p, int64_t first, int64_t end, typename A::Node node,
+                                 const Slots<A> &slots, int thread)
 {
     const RdxCudaShape &s = p.shape;
     int warp = warp_of_block();
     if (thread == 0)
         slots.put(warp, node);
     __syncthreads();
-    if ((warp & (s.team - 1)) == 0) {
-        int64_t part = item.part * s.part_chunks, end = end_of_part(s, item);
-        node = slots.get(warp + (thread < s.team ? thread : 0));
-        int there = s.team;
-        if (s.team * s.warp_chunks > end - part)
-            there = (int)divide(end - part + s.warp_chunks - 1, s.warp_chunks);
-        node = join_neighbours<A>(node, s.team, there, [&](int at, int count) {
-            return elements_of_run(p, part + at * s.warp_chunks, count * s.warp_chunks, end);
-        });
-        node = shuffle<A>(node, 0);
-    }
-    __syncthreads();
-    return node;
+    if ((warp & (s.team - 1)) != 0)
+        return node;
+    int there = ((int)(end - first) + (int)s.warp_chunks - 1) >> log2_of(s.warp_chunks); /* warps that have chunks */
+    return join_neighbours<A>(slots.get(warp + (thread & (s.team - 1))), s.team, there, [&](int at, int count) {
+        return elements_of_run(p, first + at * s.warp_chunks, count * s.warp_chunks, end);
+    });
 }
 
 /* What every block does with rows: each warp folds those of its run, teams meet, results leave. prepare(run, each_row) readies a warp for
@@ -89,8 +82,12 @@ RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Pre
                 if (i < run.rows)
                     node = fold(run.row + i * run.step);
                 Item item = item_of(p, forgotten(number)); /* made again: eleven registers less while rows are folded */
-                if (s.team > 1)
-                    node = meet<A>(p, item, node, Slots<A>{meeting, RDX_CUDA_THREADS / 32}, thread);
+                if (s.team > 1) {
+                    Slots<A> slots = {meeting, RDX_CUDA_THREADS / 32};
+                    node = meet<A>(p, item.part * s.part_chunks, end_of_part(s, item), node, slots, thread);
+                    node = shuffle<A>(node, 0);
+                    __syncthreads();
+                }
                 if (i < run.rows && leads && (!alone || thread == 0))
                     deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
             } while (++i < run.rows);

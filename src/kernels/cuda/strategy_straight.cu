@@ -1,7 +1,6 @@
 /* straight: contiguous rows of whole, aligned vectors, straight from memory into registers. Warps share rows as in block_x and global
    (rows.cuh), but a thread asks for all its vectors of a chunk before it folds the first, and nothing lies in shared memory but what
-   the warps of a block and the parts of an output have to say to each other: a block starts and ends sooner, and one for each multiprocessor
-   already reads as fast as it can. On an H200, through the rings of block_x and this way: 64K f32 in one 6.5 and 3.1 us, 1M 7.4 and 4.6,
+   the warps of a block and the parts of an output have to say to each other: a block starts and ends sooner. On an H200, through the rings of block_x and this way: 64K f32 in one 6.5 and 3.1 us, 1M 7.4 and 4.6,
    4096 x 4096 20.2 and 17.5, 32 x 1M 41.7 and 33.6, 64K x 4K 239.4 and 237.1.
 
    While a warp folds, it asks for nothing; where folding takes long and goes on for long, the rings are ahead (shape.c). Tried and lost:
@@ -78,7 +77,7 @@ template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    if constexpr (K::size > 1 && !A::two_passes) {
+    if constexpr (K::size > 1 && !A::two_passes) { /* the tables name more than shape.c gives it */
         RDX_DYNAMIC_SHARED(uint32_t, shared);
         const RdxCudaShape &s = p.shape;
         int thread = thread_of_warp(), member = warp_of_block() & (s.team - 1), mate = warp_of_block() >> s.team_log2;
@@ -101,17 +100,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __g
         }
         if (s.team == 1)
             return;
-        Slots<A> slots = {shared, RDX_CUDA_THREADS / 32};
-        if (thread == 0)
-            slots.put(warp_of_block(), node);
-        __syncthreads();
-        if (member == 0) {
-            int there = ((int)left + (int)s.warp_chunks - 1) >> log2_of(s.warp_chunks); /* warps that have chunks */
-            node = slots.get(warp_of_block() + (thread & (s.team - 1)));
-            node = join_neighbours<A>(node, s.team, there, [&](int at, int count) {
-                return elements_of_run(p, first + at * s.warp_chunks, count * s.warp_chunks, last);
-            });
-        }
+        node = meet<A>(p, first, last, node, Slots<A>{shared, RDX_CUDA_THREADS / 32}, thread);
         if (cut) {
             if (threadIdx.x == 0)
                 put_node<A>(p.partials + (output * s.split + part) * A::words, 1, node);
