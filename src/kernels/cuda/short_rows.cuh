@@ -273,8 +273,8 @@ template <class K> struct ShortRow {
         return with_frequent<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
-            int64_t step = p.dims[0].out;
-            unsigned char *to = p.out + (first_output + thread) * step;
+            int64_t step = p.dims[p.keep_rank - 1].out;
+            unsigned char *to = p.out + seek_output(p, first_output).out + thread * step;
             int apart = VECTORS == 1 ? 16 : pitch, row = 0;
             SharedAt at = tile + thread * apart;
             step *= 32;
