@@ -124,7 +124,7 @@ NAMED_CUDA = [
      "if (b < (1 << log2) - 1 && first + b < parts)", "plain"),
     ("warps that join parts do not wait for each other", "src/kernels/cuda/grid.cuh",
      "node[0]);\n    __syncthreads();",
-     "node[0]);", "plain"),
+     "node[0]);", "thread"),
     ("parts are counted without a fence", "src/kernels/cuda/grid.cuh",
      "is_last = count_in(",
      "is_last = atomicInc(", "thread"),

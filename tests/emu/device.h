@@ -233,7 +233,7 @@ inline unsigned __vcmpne4(unsigned a, unsigned b)
     Type *name = (Type *)emu::shared_object(&name##_marker, (count) * sizeof(Type), alignof(Type))
 #define RDX_DYNAMIC_SHARED(Type, name) Type *name = (Type *)emu::dynamic_shared(alignof(Type))
 #define RDX_CODE(...) ((const void *)&emu::Stub<&__VA_ARGS__>::kernel)
-#define RDX_UNSET 0x7ff7deadu /* NaN of f32 and of f64, and more than most integers */
+#define RDX_UNSET 0xfff7deadu /* NaN of f32 and of f64, and an integer that adds up to nonsense without overflow */
 
 namespace rdx
 {
