@@ -50,10 +50,15 @@ static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
     shape->finishing = config->finishing;
 }
 
+/* logsumexp looks at its elements twice. */
+static bool is_twice(const RdxRecipe *recipe)
+{
+    return recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
+}
+
 static int ring_bytes(const RdxRecipe *recipe, int groups)
 {
-    bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
-    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (twice ? RDX_CUDA_RING_TWICE : groups);
+    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
 }
 
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
@@ -180,15 +185,14 @@ bool rdx_cuda_shape_is_straight(const RdxSpace *space, const RdxRecipe *recipe, 
     int map = recipe->map;
     bool key = map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG || map == RDX_MAP_KEY_PAIR || map == RDX_MAP_KEY_BOTH;
     bool frequent = map == RDX_MAP_NONE || key || (map == RDX_MAP_NONZERO && recipe->algebra == RDX_ALGEBRA_ISUM);
-    bool one_pass = recipe->algebra != RDX_ALGEBRA_LSE && recipe->algebra != RDX_ALGEBRA_LSEN;
     /* Nodes of several words take longer to fold and to join, which rings hide: var over 4096 x 4096 f32 took 26.5 us through them and
        23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277. Elements of two bytes are as much work either way:
        argmax over 32K x 4K bf16 131 and 114. */
     double bytes = (double)space->keep_count * (double)space->reduce_count * space->in_size;
     bool light = words == 1 || space->in_size == 2 || bytes <= HEAVY_BYTES;
     return config->variant == RDX_FORM_ROWS && rdx_cuda_shape_is_rows(space, config) && space->in_size > 1 &&
-           space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX && frequent && one_pass &&
-           light && is_ascending(space);
+           space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX && frequent &&
+           !is_twice(recipe) && light && is_ascending(space);
 }
 
 bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config)

@@ -67,6 +67,8 @@ RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned cha
     return total.finish(elements);
 }
 
+/* What target_of and partial_at come to where nothing is copied and a group is one output. Through them f32 sums spill 16 bytes a
+   thread, var 176, instead of 0 and 8. */
 template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, const typename A::Node &node)
 {
     Place place = seek_output(p, output);
