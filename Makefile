@@ -165,7 +165,8 @@ $(COMMAND): $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ -lcjson $(LIBS)
 
 # The shapes of CUDA blocks are pure C, no part of the core, and tested wherever it is.
-$(CHECK_ALL): $(test_obj) $(OBJ)/src/kernels/cuda/shape.o $(TOOLKIT) $(STATIC)
+cuda_shapes := shape shape_columns
+$(CHECK_ALL): $(test_obj) $(cuda_shapes:%=$(OBJ)/src/kernels/cuda/%.o) $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(CHECK_LIBS) -lcjson $(LIBS)
 
 # The GPU suite is built where Check is and run where a GPU is: it holds Check, and loads the plugin.
@@ -219,8 +220,8 @@ CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
 cuda_dir := src/kernels/cuda
 cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
-cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory reads transfer)
-cuda_obj := $(cuda_host) $(OBJ)/$(cuda_dir)/shape.o \
+cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory pick reads transfer)
+cuda_obj := $(cuda_host) $(cuda_shapes:%=$(OBJ)/$(cuda_dir)/%.o) \
 	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode = $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch)) \
 	$(foreach arch,$(CUDA_PTX),-gencode arch=compute_$(arch),code=compute_$(arch))
@@ -335,10 +336,10 @@ $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
 # Warps take several rows from three blocks on, and rows of heavy ops the rings from 24 KB on: with as many as a GPU waits for, no case
 # that runs here would show it.
-$(emu_obj)/$(cuda_dir)/shape.o: $(cuda_dir)/shape.c
+$(cuda_shapes:%=$(emu_obj)/$(cuda_dir)/%.o): $(emu_obj)/$(cuda_dir)/%.o: $(cuda_dir)/%.c $(cuda_dir)/shape_parts.h
 	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -DRDX_CUDA_MANY_BLOCKS=2 -DRDX_CUDA_HEAVY_BYTES=24576 -c -o $@ $<
 
-$(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(emu_obj)/$(cuda_dir)/shape.o tests/emu/plugin.map
+$(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(cuda_shapes:%=$(emu_obj)/$(cuda_dir)/%.o) tests/emu/plugin.map
 	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \
 		$(if $(EMU_SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
 

@@ -107,15 +107,48 @@ NAMED_CUDA = [
     ("the ragged line of a straight chunk is left out", "src/kernels/cuda/strategy_straight.cu",
      "        if (rest > 0)\n            fold.template",
      "        if (rest > 32 * E)\n            fold.template", "plain"),
+    ("lines behind whole groups are looked at once", "src/kernels/cuda/strategy_straight.cu",
+     "for (int u = 0; u < odd; u++) {",
+     "for (int u = 0; u + 2 < odd; u++) {", "plain"),
+    ("three chunks wait for a fourth", "src/kernels/cuda/rows.cuh",
+     "(stack.count | 3) < chunks",
+     "(stack.count | 3) <= chunks", "plain"),
     ("every warp of a straight row starts with the first chunk", "src/kernels/cuda/strategy_straight.cu",
      "own = first + member * s.warp_chunks",
      "own = first", "plain"),
     ("straight rows follow the team's size", "src/kernels/cuda/strategy_straight.cu",
      "output += RDX_CUDA_THREADS / 32 >> s.team_log2",
      "output += s.team", "plain"),
-    ("short rows of vectors are stored as if kept dims were one", "src/kernels/cuda/short_rows.cuh",
-     "p.out + seek_output(p, first_output).out + thread * step",
-     "p.out + (first_output + thread) * step", "plain"),
+    ("straight columns beyond the last row are folded", "src/kernels/cuda/straight_columns.cuh",
+     "return there >> v & 1;",
+     "return true;", "plain"),
+    ("lanes of a straight group in ascending order", "src/kernels/cuda/straight_columns.cuh",
+     "reverse_bits(v / LINES, lanes_log2) * lane_step",
+     "v / LINES * lane_step", "plain"),
+    ("straight columns lie within 2^31 bytes", "src/kernels/cuda/straight_columns.cuh",
+     "places[v] = (chunk.start + within(v)) * pitch;",
+     "places[v] = (int)((chunk.start + within(v)) * pitch);", "plain"),
+    ("columns are not shifted", "src/kernels/cuda/straight_columns.cuh",
+     "e + by < E ? stack.get(0, e + by) : next.get(0, e + by - E)",
+     "stack.get(0, e)", "plain"),
+    ("the last warp's neighbour is its own first thread", "src/kernels/cuda/straight_columns.cuh",
+     "is_last ? s.class_warps * s.stack_words - seat.vector : 1",
+     "is_last ? -seat.vector : 1", "plain"),
+    ("rows of a class start differently", "src/kernels/cuda/shape_columns.c",
+     "while (shape->residues * shape->rows_at_once * shape->class_warps < alike)",
+     "while (shape->residues * shape->rows_at_once * shape->class_warps * 2 < alike)", "plain"),
+    ("threads of a packed row meet neighbours first", "src/kernels/cuda/strategy_packed.cu",
+     "int bit = 1 << levels >> STEP;",
+     "int bit = 1 << (STEP - 1);", "plain"),
+    ("packed rows are stored in the order of threads", "src/kernels/cuda/strategy_packed.cu",
+     "line = reverse_bits(thread >> spread, steps)",
+     "line = thread >> spread & ((1 << steps) - 1)", "plain"),
+    ("packed rows behind the last are stored", "src/kernels/cuda/strategy_packed.cu",
+     "count = left < count ? (int)left : count;",
+     "count = left < count ? (int)left + 1 : count;", "plain"),
+    ("pieces of a thread's last stride are forgotten", "src/kernels/cuda/short_rows.cuh",
+     "more = c < (pieces & (MATES - 1)), parts",
+     "more = false, parts", "plain"),
     ("parts of a row are the first output's", "src/kernels/cuda/grid.cuh",
      "(output * parts + first) * A::words",
      "first * A::words", "plain"),
@@ -238,7 +271,7 @@ NAMED_CUDA = [
     ("classes by warp before row", "src/kernels/cuda/columns.cuh",
      "residue + s.residues * (row + s.rows_at_once * warp_class)",
      "residue + s.residues * (warp_class + s.class_warps * row)", "plain"),
-    ("a warp reads what another has not left yet", "src/kernels/cuda/strategy_block_y.cu",
+    ("a warp reads what another has not left yet", "src/kernels/cuda/columns.cuh",
      "            stack.put(0, node);\n        __syncthreads();",
      "            stack.put(0, node);", "plain"),
     ("the right edge of columns is dropped", "src/kernels/cuda/columns.cuh",
@@ -631,6 +664,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=DRAWN, help="drawn mutants (40)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="every Nth mutant from the Kth on (all)")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
@@ -638,6 +672,8 @@ def main():
     named += [Mutant(name, path, old, new, -1, judge) for name, path, old, new, judge in NAMED_CUDA
               if arguments.only in path + ": " + name]
     drawn = [mutant for mutant in draw(arguments.seed) if arguments.only in mutant.path + ": " + mutant.name]
+    part, parts = map(int, arguments.part.split("/"))
+    named, drawn, arguments.count = named[part::parts], drawn[part::parts], -(-arguments.count // parts)
     if arguments.list:
         for mutant in named + drawn[:arguments.count]:
             print("%s: %s" % (mutant.path, mutant.name))

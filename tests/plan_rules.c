@@ -34,6 +34,19 @@ static int64_t draw_extent(Random *random, int bits)
     return below(random, 2) ? least : least + below(random, least);
 }
 
+/* Aligned rows of 32 to 512 bytes, a power of two, with nothing between them: of the others too few are like that. */
+static void pack_rows(PlanShape *shape, Random *random, int size)
+{
+    shape->extent[0] = shape->out_extent[0] = draw_extent(random, 24);
+    shape->extent[1] = shape->stride[0] = (32 << below(random, 5)) / size;
+    shape->stride[1] = 1;
+    shape->axes[0] = 1;
+    shape->in.ndim = 2;
+    shape->out.ndim = shape->out2.ndim = shape->problem.naxes = 1;
+    shape->in.byte_offset = 0;
+    shape->in_align = 256;
+}
+
 void plan_random_shape(PlanShape *shape, uint64_t seed)
 {
     Random state = {seed * 0xD1342543DE82EF95}, *random = &state;
@@ -92,6 +105,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     shape->problem.nan = (rdx_ops[op].options & RDX_OPTION_NAN) && below(random, 4) == 0;
     int64_t align = rdx_type_align(in);
     shape->in_align = rdx_max(align, (int64_t)1 << below(random, 9));
+    if (seed % 16 == 0)
+        pack_rows(shape, random, rdx_types[in].size);
 }
 
 char plan_where[1024];
@@ -243,7 +258,10 @@ bool plan_keeps_busy(const PlanCase *p, const RdxConfig *c)
     KEEPS(c->items >= device->units);
     KEEPS(c->waves >= 0.9 || c->items >= 2 * device->units);
     bool stretches = layout.run * layout.size >= 512 || (layout.packed && layout.columns * layout.size >= 512);
-    if (c->variant == RDX_FORM_GATHER || (!stretches && !layout.flat))
+    /* Columns that are not aligned, and too few rows to be shifted, are loaded an element at a time as those of gather are; blocks of narrow
+       ones share what few rows there are. */
+    bool columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_SHIFTED_COLUMNS;
+    if (c->variant == RDX_FORM_GATHER || (columns && c->vector_bytes < 16) || (!stretches && (columns || !layout.flat)))
         return false;
     KEEPS(c->flight_bytes >= 2 * rdx_cost_table(device)->busy_bytes);
     return true;

@@ -189,7 +189,7 @@ static const struct {
     {"sum:f32:128x64x128x256/1,3", "block_x", "runs"},
     {"sum:f32:4096x65535/1", "block_x", "shifted"},
     {"sum:f32:4096x512x128/1", "block_y", "columns"},
-    {"sum:f32:65536x150x13/1", "block_y", "slabs"},
+    {"sum:f32:65536x150x13/1", "block_y", "few_columns"},
     {"sum:f32:1073741824/0", "global", "rows"},
     {"sum:f32:33554432x3/0", "global", "few_columns"},
     {"sum:f32:2097152x128/0", "global", "columns"},

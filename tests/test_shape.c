@@ -14,15 +14,55 @@ static const char *const devices[] = {"h200", "a100", "t4"};
 
 enum { SHAPES = 4000, WARPS = RDX_CUDA_THREADS / 32, KERNEL_SHARED = 2048 };
 
-typedef enum Kind { COLUMNS, SHORT, STRAIGHT, ROWS, GATHER, FEW, VECTORS, SINGLE, NONE, KINDS } Kind;
-static const char *const kind_names[] = {"columns",     "short",   "straight", "rows", "gather",
-                                         "few_columns", "vectors", "single",   "none"};
+typedef enum Kind {
+    COLUMNS,
+    PACKED,
+    SHORT,
+    STRAIGHT,
+    ROWS,
+    GATHER,
+    FEW,
+    STRAIGHT_COLUMNS,
+    SHIFTED_COLUMNS,
+    VECTORS,
+    SINGLE_COLUMNS,
+    TILE,
+    NONE,
+    KINDS
+} Kind;
+static const char *const kind_names[] = {
+    "columns",          "packed",          "short",   "straight",       "rows", "gather", "few_columns",
+    "straight_columns", "shifted_columns", "vectors", "single_columns", "tile", "none"};
 
 typedef struct Cut {
     RdxCudaShape shape;
     Kind kind;
     int elements, words, threads;
 } Cut;
+
+/* As strategy_straight_columns.cu has it. */
+static bool is_small(const RdxRecipe *recipe, int size, int words)
+{
+    static const RdxAlgebra small[] = {RDX_ALGEBRA_SUM,  RDX_ALGEBRA_PROD, RDX_ALGEBRA_SUMSQ,
+                                       RDX_ALGEBRA_ISUM, RDX_ALGEBRA_MAX,  RDX_ALGEBRA_AND,
+                                       RDX_ALGEBRA_OR,   RDX_ALGEBRA_XOR,  RDX_ALGEBRA_SUMN};
+    for (size_t i = 0; i < RDX_LENGTH(small); i++)
+        if (recipe->algebra == small[i])
+            return recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
+    return false;
+}
+
+static bool cut_columns(Cut *cut, Kind kind, const PlanCase *p, const RdxConfig *c, int groups, bool shifted,
+                        int elements)
+{
+    int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
+    cut->kind = kind;
+    cut->elements = elements;
+    bool taken =
+        rdx_cuda_shape_vectors(&cut->shape, &p->space, &p->recipe, c, groups, shifted, elements, cut->words, shared);
+    cut->threads = 32 * cut->shape.warps;
+    return taken && (groups > 0 || cut->shape.items <= INT32_MAX);
+}
 
 /* In the order in which bind asks, with the vectors of the kernel tables. */
 static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
@@ -39,8 +79,15 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         rdx_cuda_shape_columns(&cut->shape, space, recipe, c, column);
         return;
     }
+    int vector = 16 / size;
+    if (rdx_cuda_shape_is_packed(space, recipe, c, vector, cut->words)) {
+        cut->kind = PACKED;
+        cut->elements = vector;
+        rdx_cuda_shape_packed(&cut->shape, space, recipe, c, vector, cut->words);
+        return;
+    }
     int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
-    int lanes = cut->words <= 2 || size == 1 ? 16 : cut->words <= 4 || size == 2 ? 8 : 4, vector = 16 / size;
+    int lanes = cut->words <= 2 || size == 1 ? 16 : cut->words <= 4 || size == 2 ? 8 : 4;
     bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
     if (!real && size <= 2 && (cut->words == 1 || recipe->algebra == RDX_ALGEBRA_ISUM))
         lanes = 32;
@@ -65,13 +112,19 @@ static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
         cut->kind = FEW;
         cut->elements = vector;
         cut->threads = 32 * cut->shape.warps;
+    } else if (is_small(recipe, size, cut->words) && rdx_cuda_shape_is_straight_columns(space, recipe, c, vector) &&
+               cut_columns(cut, STRAIGHT_COLUMNS, p, c, 0, false, vector)) {
+        return;
+    } else if (is_small(recipe, size, cut->words) && rdx_cuda_shape_is_shifted_columns(space, recipe, c, vector) &&
+               cut_columns(cut, SHIFTED_COLUMNS, p, c, 0, true, vector)) {
+        return;
     } else if (rdx_cuda_shape_is_vectors(space, c, vector) &&
-               rdx_cuda_shape_vectors(&cut->shape, space, recipe, c, vector, cut->words, shared)) {
-        cut->kind = VECTORS;
-        cut->elements = vector;
-        cut->threads = 32 * cut->shape.warps;
+               cut_columns(cut, VECTORS, p, c, RDX_CUDA_RING_COLUMNS, false, vector)) {
+        return;
+    } else if (rdx_cuda_shape_is_single_columns(space, recipe) && cut_columns(cut, SINGLE_COLUMNS, p, c, 0, false, 1)) {
+        return;
     } else {
-        cut->kind = rdx_cuda_shape_tile(&cut->shape, space, recipe, c, cut->words, shared) ? SINGLE : NONE;
+        cut->kind = rdx_cuda_shape_tile(&cut->shape, space, recipe, c, cut->words, shared) ? TILE : NONE;
         cut->elements = 1;
         cut->threads = cut->shape.width * cut->shape.height;
     }
@@ -139,6 +192,14 @@ static void check_parts(const PlanCase *p, const Cut *cut)
     case COLUMNS:
         KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
         break;
+    case PACKED: { /* lines of 512 bytes, of which a row is a power of two of parts */
+        int64_t bytes = p->space.reduce_count * p->space.in_size;
+        int steps = RDX_CUDA_PACKED_STEPS(p->recipe.exact ? 1 : cut->elements, cut->words);
+        KEEPS(is_pow2(bytes) && bytes >= 16 && bytes <= 512 && steps > 0 && s->items <= INT32_MAX);
+        KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == bytes && p->space.copy_count == 1 && s->slices == 1);
+        KEEPS(s->group_outputs * bytes == (int64_t)WARPS * 512 << steps && s->simple);
+        break;
+    }
     case SHORT: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
@@ -171,13 +232,20 @@ static void check_parts(const PlanCase *p, const Cut *cut)
         KEEPS(is_pow2(s->warps) && s->warps <= WARPS && is_pow2(s->warp_chunks) && s->warps * s->warp_chunks >= part);
         KEEPS(s->stack_words >= (p->recipe.lanes * s->group_outputs + 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
+    case STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
+    case SHIFTED_COLUMNS:
+    case SINGLE_COLUMNS:
+        KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
+        KEEPS(!s->shifted || (cut->elements > 1 && s->classes * p->space.reduce[0].in % 16 == 0));
+        /* fall through */
     case VECTORS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->width) && s->width * s->rows_at_once == 32 && is_pow2(s->class_warps));
         KEEPS(s->classes == s->residues * s->rows_at_once * s->class_warps);
         KEEPS((int64_t)s->classes << s->lanes_log2 == lanes);
         KEEPS(s->warps <= WARPS && s->warps % s->class_warps == 0);
-        KEEPS(s->tile_columns == s->warps / s->class_warps * s->width * cut->elements);
+        KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - s->shifted) * cut->elements);
+        KEEPS(s->tile_columns > 0);
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
         int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
         KEEPS(s->stack_words >= (s->lane_levels + chunk_levels) * cut->elements * cut->words * 32);

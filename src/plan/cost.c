@@ -134,7 +134,8 @@ static const double long_block = 786432, drift = 0.05;
 /* Blocks that have places to work out before they can ask for anything; those of contiguous rows start sooner. */
 static bool starts_late(const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_RUNS;
+    return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS ||
+           config->variant == RDX_FORM_RUNS;
 }
 
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few

@@ -1,9 +1,9 @@
 /* Blocks that read along the kept axis: block_x threads side by side, each with the 16 loads of one lane of its columns, and
    block_y lanes at once. Lane states wait in shared memory, where the block halves a batch of them in a rolled loop.
-   few_columns and slabs read dense streams instead and cut them into columns on chip. */
+   few_columns reads a dense stream instead and cuts it into columns on chip. */
 #include "geometry.h"
 
-enum { LINES = 16, BATCH = 32, SHARED_LIMIT = 49152, SLAB_TILE_BYTES = 32768, SLAB_RESIDUES = 4 };
+enum { LINES = 16, BATCH = 32, SHARED_LIMIT = 49152 };
 
 static int log2_of(int64_t n)
 {
@@ -47,25 +47,6 @@ static void shape_few_columns(const RdxSituation *situation, const RdxLayout *la
     }
 }
 
-static int64_t shape_slabs(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
-{
-    int64_t slabs = rdx_max(SLAB_TILE_BYTES / layout->slab_bytes, 1);
-    slabs = rdx_min(slabs, rdx_max(layout->slabs / (2 * situation->device->units), 1));
-    config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
-    config->tile_bytes = rdx_round_up(slabs * (layout->slab_bytes + 16), 16);
-    while (config->stages > 1 && config->stages * config->tile_bytes > situation->device->shared_per_block * 3 / 4)
-        config->stages--;
-    int64_t outputs = slabs * layout->slab_outputs;
-    int64_t threads = rdx_min(rdx_round_up(outputs * SLAB_RESIDUES, 32), 512);
-    config->block_x = (int)threads;
-    config->block_y = 1;
-    config->lanes_per_output = SLAB_RESIDUES;
-    config->loads = (int)rdx_max(rdx_min(config->tile_bytes / (16 * threads), LINES), 1);
-    config->shared_bytes = config->stages * config->tile_bytes + SLAB_RESIDUES * outputs * layout->state_bytes;
-    config->registers = rdx_register_budget(situation, 4, 4, 1);
-    return outputs;
-}
-
 static void shape_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
                           RdxConfig *config, int64_t elements)
 {
@@ -78,8 +59,7 @@ static void shape_columns(const RdxSituation *situation, const RdxLayout *layout
     config->part_chunks = trial->part_chunks;
     config->residues = trial->residues;
     config->shared_bytes = columns_shared(layout, config, elements * config->block_x);
-    int shifting = trial->form == RDX_FORM_SHIFTED_COLUMNS ? 16 : 0;
-    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements) + shifting;
+    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers, RDX_MOST_REGISTERS);
 }
 
@@ -98,12 +78,10 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
     config->tile_bytes = 0;
     config->index_bits = rdx_layout_index_bits(situation);
     int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
+    int64_t shift = trial->form == RDX_FORM_SHIFTED_COLUMNS; /* the last vector of a tile is for the one before it */
     int64_t outer = layout->outputs / layout->columns, groups = outer, group_outputs = layout->columns;
     if (trial->form == RDX_FORM_FEW_COLUMNS) {
         shape_few_columns(situation, layout, trial, config);
-    } else if (trial->form == RDX_FORM_SLABS) {
-        group_outputs = shape_slabs(situation, layout, config);
-        groups = rdx_div_up(layout->outputs, group_outputs);
     } else {
         shape_columns(situation, layout, trial, config, elements);
         /* The stack has the depth of a whole chunk, of which few rows fill little: 32 vectors of 8 elements with states of 24
@@ -113,12 +91,19 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
             config->vector_bytes /= 2;
             shape_columns(situation, layout, trial, config, elements);
         }
-        group_outputs = rdx_min(elements * config->block_x, layout->columns);
-        groups = outer * rdx_div_up(layout->columns, elements * config->block_x);
+        group_outputs = rdx_min(elements * (config->block_x - shift), layout->columns);
+        groups = outer * rdx_div_up(layout->columns, rdx_max(group_outputs, 1));
+    }
+    if (trial->form == RDX_FORM_SHIFTED_COLUMNS && !fits(situation->device, config)) { /* an element a thread does */
+        RdxTrial alone = *trial;
+        alone.form = RDX_FORM_COLUMNS;
+        rdx_columns_shape(situation, layout, &alone, config);
+        return;
     }
     /* Narrow blocks over few elements would be no whole warp; 32 vectors side by side always are. */
     bool whole_warps = config->block_x * config->block_y % 32 == 0;
-    if (!whole_warps || !fits(situation->device, config) || !rdx_cut(layout, trial, groups, group_outputs, config)) {
+    if (group_outputs == 0 || !whole_warps || !fits(situation->device, config) ||
+        !rdx_cut(layout, trial, groups, group_outputs, config)) {
         config->items = -1;
         return;
     }
@@ -135,10 +120,13 @@ static double narrowness(const RdxLayout *layout, const RdxConfig *config, doubl
 {
     double piece = config->block_x * elements * (double)(layout->packed ? layout->size : layout->fast_stride);
     double row = (double)layout->columns * (double)layout->fast_stride;
-    if (config->variant == RDX_FORM_FEW_COLUMNS || config->variant == RDX_FORM_SLABS || piece >= row)
+    if (config->variant == RDX_FORM_FEW_COLUMNS || piece >= row)
         return 1;
     if (piece < 128)
         return 0.8 * 128 / piece;
+    /* Pieces that start anywhere touch a sector and a half more than they use, on the average. */
+    if (config->variant == RDX_FORM_SHIFTED_COLUMNS)
+        return 1 + 48 / (piece - 16);
     double words = layout->state_bytes / 4.0;
     return 1.01 + 0.004 * words * (piece < 256 ? 2 : piece < 512 ? 1 : 0);
 }
@@ -153,16 +141,9 @@ void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, 
     double lines = (double)rdx_max(rdx_min(rdx_div_up(layout->count, layout->lanes), LINES), 1);
     double each = config->vector_bytes;
     demand->wavefronts = bytes / 128 + count / lines * words / 16;
-    if (config->variant == RDX_FORM_SLABS) {
-        demand->instructions = count * (1 + push) + count / lines * (join + 2 * words) + bytes / 16 * 3;
-        demand->wavefronts = bytes / 64 + count / 32;
-    } else {
-        demand->instructions = count / elements * (4 + elements * push) + count / lines * (join + 3 * words);
-    }
-    if (config->variant == RDX_FORM_SHIFTED_COLUMNS) {
-        demand->instructions += count / elements * 10;
+    demand->instructions = count / elements * (4 + elements * push) + count / lines * (join + 3 * words);
+    if (config->variant == RDX_FORM_SHIFTED_COLUMNS)
         demand->wavefronts += bytes / 128;
-    }
     if (config->variant == RDX_FORM_FEW_COLUMNS) /* a barrier for each level of the halving */
         demand->instructions += (double)config->items * config->block_x * 60;
     demand->instructions += outputs * (double)config->split * config->residues * 60;
@@ -174,11 +155,11 @@ void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, 
     /* Vectors that hang over the last column, or threads beyond it, keep nothing in flight. */
     double used = (double)layout->columns / ((double)rdx_div_up(layout->columns, config->block_x * (int64_t)elements) *
                                              (double)config->block_x * elements);
-    if (config->variant == RDX_FORM_FEW_COLUMNS || config->variant == RDX_FORM_SLABS)
+    if (config->variant == RDX_FORM_FEW_COLUMNS)
         used = 1;
+    if (config->variant == RDX_FORM_SHIFTED_COLUMNS)
+        used *= (config->block_x - 1.0) / config->block_x;
     demand->read *= narrowness(layout, config, elements);
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each * (used < 1 ? used : 1);
     demand->instructions /= used < 1 ? used : 1;
-    if (config->stages)
-        demand->block_flight = (double)config->tile_bytes * (config->stages > 1 ? config->stages - 1 : 1);
 }

@@ -55,6 +55,18 @@ static int form_registers(int form)
     }
 }
 
+bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layout)
+{
+    const RdxRecipe *recipe = situation->recipe;
+    bool light = recipe->algebra != RDX_ALGEBRA_LSE && recipe->algebra != RDX_ALGEBRA_LSEN &&
+                 recipe->map != RDX_MAP_OMIT && recipe->map != RDX_MAP_ABS && recipe->map != RDX_MAP_POW;
+    bool decoded = layout->size > 1 || (recipe->exact && rdx_type_is_integral((RdxType)recipe->in));
+    int64_t bytes = layout->slab_bytes;
+    return light && decoded && rdx_layout_row_form(layout) == RDX_FORM_ROWS &&
+           rdx_row_vector(layout, RDX_FORM_ROWS) == 16 && layout->dense && layout->slab_outputs == 1 &&
+           layout->count <= layout->lanes && bytes >= 16 && rdx_pow2_floor(bytes) == bytes;
+}
+
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
 {
     config->variant = trial->form;

@@ -133,7 +133,8 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
     layout->fast_stride = layout->row ? reduce->in : keep ? keep->in : space->in_size;
     layout->fast_extent = layout->row ? reduce->extent : layout->columns;
     layout->keep_stride = keep ? keep->in : 0;
-    layout->flat = layout->packed && space->reduce_rank == 1 && reduce->in == layout->columns * space->in_size;
+    layout->one_step = space->reduce_rank == 1;
+    layout->flat = layout->packed && layout->one_step && reduce->in == layout->columns * space->in_size;
     if (layout->count > 0 && layout->outputs > 0)
         find_slab(layout, space);
     layout->touched = layout->count > 0 && layout->outputs > 0 ? touched_bytes(space) : 0;
@@ -158,13 +159,16 @@ RdxForm rdx_layout_row_form(const RdxLayout *layout)
 
 RdxForm rdx_layout_column_form(const RdxLayout *layout)
 {
+    if (rdx_layout_shifts_columns(layout))
+        return RDX_FORM_SHIFTED_COLUMNS;
     return layout->packed && layout->columns > 1 ? RDX_FORM_COLUMNS : RDX_FORM_GATHER;
 }
 
 bool rdx_layout_shifts_columns(const RdxLayout *layout)
 {
     bool in_place = layout->column_align >= (layout->size == 1 ? 8 : WIDEST) || layout->column_align < layout->size;
-    return layout->packed && !in_place && layout->columns * layout->size >= 4 * WIDEST;
+    bool few = layout->count < 16 || layout->columns * layout->size < 4 * WIDEST; /* rows or columns */
+    return layout->packed && layout->one_step && !in_place && !few;
 }
 
 /* Aligned supersets reach up to a vector beyond either end, so the proof keeps a page of margin. */

@@ -34,6 +34,7 @@ typedef struct RdxLayout {
     int64_t keep_stride;  /* bytes between neighbouring outputs; 0: there is one */
     int64_t column_align; /* bytes, 1 .. 16, that divide the address of every row of columns */
     int64_t stream_align; /* ... of all rows of an outer index, taken together */
+    bool one_step;        /* from e to e + 1: one reduced dim */
     bool flat; /* packed columns, and each next e follows right behind them: one dense stream per outer index */
     /* A slab: the smallest piece that holds all of its outputs' elements and no other's. */
     int64_t slab_bytes; /* 0: there is none */
@@ -49,7 +50,7 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation);
 /* How a block reads the reduced range of one output, and of columns side by side. */
 RdxForm rdx_layout_row_form(const RdxLayout *layout);
 RdxForm rdx_layout_column_form(const RdxLayout *layout);
-/* Whether shifted_columns is worth comparing with it. */
+/* Whether shifted_columns takes their place. */
 bool rdx_layout_shifts_columns(const RdxLayout *layout);
 
 /* 32 if no byte offset, position or count of the launch reaches 2^31, else 64. */

@@ -4,12 +4,11 @@
    columns      a warp takes one lane of its columns, 16 loads of 16 bytes a thread; block y are residue classes j mod block y
    shifted_columns  the same where rows of columns are not aligned to 16 bytes
    few_columns  2 to 32 packed columns and nothing between the rows: the flat stream, 32 C threads
-   slabs        little kept inside a middle axis: whole slabs staged, thread = (lane residue, column)
    gather       kept neighbours that are not packed */
 #include "geometry.h"
 #include "strategies.h"
 
-enum { LARGEST_SLAB_BYTES = 49152, NARROW_BYTES = 512, MOST_FEW_COLUMNS = 32 };
+enum { MOST_FEW_COLUMNS = 32 };
 
 const char *rdx_plan_block_y_applicable(const RdxSituation *situation)
 {
@@ -45,17 +44,10 @@ void rdx_plan_block_y_configure(const RdxSituation *situation, RdxConfig *config
     config->threads = 0;
     RdxConfig best = *config;
     best.items = -1;
-    RdxForm form = rdx_layout_column_form(&layout);
-    for (int width = 32; width >= 1; width /= 2) {
-        try_form(situation, &layout, form, width, config, &best);
-        if (rdx_layout_shifts_columns(&layout))
-            try_form(situation, &layout, RDX_FORM_SHIFTED_COLUMNS, width, config, &best);
-    }
+    for (int width = 32; width >= 1; width /= 2)
+        try_form(situation, &layout, rdx_layout_column_form(&layout), width, config, &best);
     if (layout.flat && layout.columns <= MOST_FEW_COLUMNS && layout.count > layout.lanes)
         try_form(situation, &layout, RDX_FORM_FEW_COLUMNS, 1, config, &best);
-    if (layout.packed && layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES &&
-        layout.slab_outputs * layout.size < NARROW_BYTES)
-        try_form(situation, &layout, RDX_FORM_SLABS, 1, config, &best);
     *config = best;
 }
 

@@ -48,11 +48,8 @@ static void try_columns(const RdxSituation *situation, const RdxLayout *layout, 
                         RdxConfig *best)
 {
     int form = (int)rdx_layout_column_form(layout);
-    for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2) {
+    for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2)
         try_form(situation, layout, form, trial, start, best);
-        if (rdx_layout_shifts_columns(layout))
-            try_form(situation, layout, RDX_FORM_SHIFTED_COLUMNS, trial, start, best);
-    }
     if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes)
         try_form(situation, layout, RDX_FORM_FEW_COLUMNS, trial, start, best);
 }

@@ -1,8 +1,7 @@
 /* thread: one thread reduces one output. For outputs of at most one line of elements (n <= L), where a lane holds one element
    and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states.
 
-   registers  kept neighbours are packed: a thread owns 16 bytes of columns and has all rows in flight, at most 16 loads
-   shifted_columns  the same where rows of columns start anywhere
+   registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16 loads
    rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
    tile       outputs lie in dense slabs of at most 16 KiB: staged in shared memory by 16-byte copies, then a thread each
    gather     anything else; also the empty reduction, which reads nothing */
@@ -14,6 +13,7 @@ enum {
     ROW_BYTES = 64,
     FLIGHT_LOADS = 8,
     REGISTER_BYTES = 256,
+    REGISTER_ROWS = 16,
     LARGEST_SLAB_BYTES = 16384,
     MOST_OUTPUTS = 16384
 };
@@ -26,6 +26,16 @@ const char *rdx_plan_thread_applicable(const RdxSituation *situation)
     return NULL;
 }
 
+/* What loads of elements cost beside vectors: 100 x 400000 f32 took 84 us so, and 43 as columns. */
+static const double single_loads = 1.5;
+
+/* Whether blocks of columns would load vectors. */
+static bool reads_vectors(const RdxLayout *layout)
+{
+    return !layout->row && layout->packed && (layout->column_align >= 16 || rdx_layout_shifts_columns(layout)) &&
+           layout->count > REGISTER_ROWS;
+}
+
 static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
                       RdxDemand *demand)
 {
@@ -36,8 +46,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
     demand->instructions = count * lane + outputs * 20;
     switch (config->variant) {
     case RDX_FORM_REGISTERS:
-    case RDX_FORM_SHIFTED_COLUMNS:
-        demand->instructions += bytes / config->vector_bytes * (config->variant == RDX_FORM_REGISTERS ? 3 : 12);
+        demand->instructions += bytes / config->vector_bytes * 3;
         demand->wavefronts =
             rdx_strided_wavefronts(bytes / config->vector_bytes, config->vector_bytes, config->vector_bytes,
                                    layout->columns * layout->size / config->vector_bytes);
@@ -58,7 +67,9 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         break;
     }
     default:
-        demand->instructions += count * 8;
+        demand->instructions += count * 16;
+        if (reads_vectors(layout))
+            demand->read *= single_loads;
         demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->keep_stride, layout->columns);
         demand->block_flight = threads * config->loads * (double)rdx_max(layout->size, 1);
     }
@@ -80,14 +91,14 @@ static int threads_for(const RdxSituation *situation, int64_t items)
     return threads;
 }
 
-static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, int form, RdxConfig *config)
+static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
 {
-    int64_t vector = form == RDX_FORM_REGISTERS ? rdx_max(layout->column_align, 1) : 16;
+    int64_t vector = rdx_max(layout->column_align, 1);
     while (vector > layout->size && layout->count * vector > REGISTER_BYTES)
         vector /= 2;
     int64_t elements = rdx_max(vector / layout->size, 1);
     int64_t vectors = layout->outputs / layout->columns * rdx_div_up(layout->columns, elements);
-    config->variant = form;
+    config->variant = RDX_FORM_REGISTERS;
     config->vector_bytes = (int)vector;
     config->block_x = threads_for(situation, vectors);
     config->block_y = 1;
@@ -96,8 +107,7 @@ static void shape_registers(const RdxSituation *situation, const RdxLayout *layo
     while (each > 1 && vectors / (each * config->block_x) < 2 * situation->device->units)
         each /= 2;
     config->loads = (int)(layout->count * each);
-    int shifting = form == RDX_FORM_SHIFTED_COLUMNS ? 16 : 0;
-    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements) + shifting;
+    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers, RDX_MOST_REGISTERS);
     RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
     int64_t block_vectors = each * config->block_x;
@@ -171,10 +181,10 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
                  &trial);
     trial.cost_us = rdx_plan_thread_cost(situation, &trial);
     rdx_keep_cheaper(&best, &trial);
-    bool in_registers = layout.packed && layout.count > 0 && layout.count <= REGISTER_BYTES / rdx_max(layout.size, 4);
-    for (int shifted = 0; in_registers && shifted <= rdx_layout_shifts_columns(&layout); shifted++) {
+    bool vectors = layout.packed && layout.column_align >= rdx_min(4 * layout.size, 16);
+    if (vectors && layout.count > 0 && layout.count <= REGISTER_ROWS) {
         trial = *config;
-        shape_registers(situation, &layout, shifted ? RDX_FORM_SHIFTED_COLUMNS : RDX_FORM_REGISTERS, &trial);
+        shape_registers(situation, &layout, &trial);
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }
@@ -186,7 +196,8 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }
-    if (layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
+    if (layout.row && !rdx_rows_are_exchanged(situation, &layout) && layout.slab_bytes > 0 &&
+        layout.slab_bytes <= LARGEST_SLAB_BYTES) {
         trial = *config;
         shape_tile(situation, &layout, &trial);
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);

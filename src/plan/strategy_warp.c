@@ -1,6 +1,7 @@
 /* warp: 2 to 32 lanes of one warp reduce one output, several outputs a warp. For contiguous rows of at most one chunk (8 KiB).
 
-   rows     aligned: lanes = the row's 16-byte vectors, at most a warp; the next rows' loads are issued first
+   rows     aligned: lanes = the row's 16-byte vectors, at most a warp; the next rows' loads are issued first. Packed rows of a power of
+            two of vectors meet in registers (kernels/cuda/strategy_packed.cu)
    shifted  the same misaligned, slots turned
    tile     rows too short or too crooked for that: staged in shared memory, 2 to 8 lanes a row (1M x 67: 64 rows of 268 bytes,
             4 lanes each, 64 us on an H200 where the best of five other libraries took 110) */
@@ -43,6 +44,13 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         vectors * idle * (3 + elements * rdx_cost_push(situation)) + outputs * held * (elements - 1 + 5) * join;
     demand->wavefronts = bytes / 128;
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * config->vector_bytes;
+    if (config->variant == RDX_FORM_ROWS && rdx_rows_are_exchanged(situation, layout)) {
+        double nodes = situation->recipe->exact ? 1 : elements; /* of a vector; each is joined once, sent or not */
+        demand->instructions =
+            vectors * (6 + elements * rdx_cost_push(situation) + nodes * (join + layout->state_bytes / 4.0)) +
+            outputs * elements * join;
+        held = 1;
+    }
     if (config->variant == RDX_FORM_SHIFTED)
         demand->instructions += vectors * 3;
     if (config->variant == RDX_FORM_TILE) {
@@ -119,7 +127,8 @@ void rdx_plan_warp_configure(const RdxSituation *situation, RdxConfig *config)
         }
     }
     bool crooked = rdx_layout_row_form(&layout) == RDX_FORM_SHIFTED || layout.count <= layout.lanes;
-    if (crooked && layout.slab_outputs == 1 && layout.slab_bytes > 0 && layout.slab_bytes <= TILE_BYTES / 8) {
+    if (crooked && !rdx_rows_are_exchanged(situation, &layout) && layout.slab_outputs == 1 && layout.slab_bytes > 0 &&
+        layout.slab_bytes <= TILE_BYTES / 8) {
         trial = *config;
         shape_tile(situation, &layout, &trial);
         rdx_keep_cheaper(&best, &trial);

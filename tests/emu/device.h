@@ -249,6 +249,32 @@ inline float widen_half(uint64_t bits)
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
 }
 
+inline float greater_of(float a, float b, bool omit)
+{
+    if (a != a || b != b)
+        return omit ? (a != a ? b : a) : NAN;
+    return a < b || (a == b && signbit(a)) ? b : a;
+}
+
+template <bool BRAIN> inline uint32_t greater_pair(uint32_t a, uint32_t b, bool omit)
+{
+    uint32_t greater = 0;
+    for (int half = 0; half < 32; half += 16) {
+        uint32_t x = a >> half & 0xffff, y = b >> half & 0xffff;
+        float fx = BRAIN ? emu::same_bits<float>(x << 16) : widen_half(x);
+        float fy = BRAIN ? emu::same_bits<float>(y << 16) : widen_half(y), m = greater_of(fx, fy, omit);
+        greater |= (m != m ? 0x7fff : emu::same_bits<uint32_t>(m) == emu::same_bits<uint32_t>(fx) ? x : y) << half;
+    }
+    return greater;
+}
+
+/* What is asked for is there. */
+static constexpr int fetched_bytes = 128;
+inline void fetch_ahead(const void *at)
+{
+    (void)*(const volatile unsigned char *)at;
+}
+
 inline unsigned count_in(unsigned *counter, unsigned last)
 {
     emu::fence();

@@ -91,7 +91,9 @@ template <int ALGEBRA, int WORK> struct Algebra;
     static __device__ __forceinline__ Pair pair(int64_t na, int64_t nb)                                                \
     {                                                                                                                  \
         return rdx_pair_##suffix(na, nb);                                                                              \
-    }                                                                                                                  \
+    }
+
+#define RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
     static __device__ __forceinline__ Node join(const Node &a, const Node &b, const Pair *pair)                        \
     {                                                                                                                  \
         return rdx_##name##_join_##suffix(a, b, pair);                                                                 \
@@ -116,6 +118,7 @@ template <int ALGEBRA, int WORK> struct Algebra;
 #define RDX_PLAIN(NAME, name, WORK, Type, suffix)                                                                      \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
         RDX_ALGEBRA_LANES(name, suffix)                                                                                \
         static constexpr bool counted =                                                                                \
             RDX_ALGEBRA_##NAME == RDX_ALGEBRA_VAR || RDX_ALGEBRA_##NAME == RDX_ALGEBRA_CVAR;                           \
@@ -145,7 +148,15 @@ RDX_PLAIN(ISUM, isum, I32, int32_t, i32)
 RDX_PLAIN(ISUM, isum, I16, int32_t, narrow)
 RDX_PLAIN(MOMENTS, moments, I32, int32_t, i32)
 
-/* logsumexp: a lane is folded in two passes (thread.cuh). */
+/* logsumexp: a lane is folded in two passes (twice.cuh). The answers are those of algebra_lse.inc in fewer instructions,
+   though not all of the states on the way: where m is infinite or NaN it is the answer, whatever s is; beside a finite m
+   nothing is left of the s of -inf, at most a few times E(-87), times E(-87); and the sign of a zero m is lost in x - m
+   and in m + log(s). So NaN may be any NaN, x - m may be NaN where m is -inf, which softexp takes for -inf, and of equal
+   m fma(s, E(0), s) is the sum. */
+RDX_DEVICE double greater_of(double a, double b, bool omit)
+{
+    return rdx_lse_max_f64(a, b, omit);
+}
 #define RDX_LOGSUMEXP(NAME, name, WORK, Type, suffix)                                                                  \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, lse, WORK, Type, suffix)                                                               \
@@ -157,15 +168,17 @@ RDX_PLAIN(MOMENTS, moments, I32, int32_t, i32)
         }                                                                                                              \
         static __device__ __forceinline__ T greater(T m, T x)                                                          \
         {                                                                                                              \
-            return rdx_lse_max_##suffix(m, x, omit);                                                                   \
+            return greater_of(m, x, omit);                                                                             \
         }                                                                                                              \
-        static __device__ __forceinline__ T base(T m)                                                                  \
+        static __device__ __forceinline__ T add(T s, T x, T m)                                                         \
         {                                                                                                              \
-            return rdx_lse_base_##suffix(m);                                                                           \
+            return rdx_lse_add_##suffix(s, x, m, omit);                                                                \
         }                                                                                                              \
-        static __device__ __forceinline__ T add(T s, T x, T base)                                                      \
+        static __device__ __forceinline__ Node join(const Node &a, const Node &b, const Pair *)                        \
         {                                                                                                              \
-            return rdx_lse_add_##suffix(s, x, base, omit);                                                             \
+            bool b_wins = b.m > a.m;                                                                                   \
+            T scale = rdx_softexp_##suffix(-fabs(a.m - b.m));                                                          \
+            return {greater_of(a.m, b.m, false), rdx_fma_##suffix(b_wins ? a.s : b.s, scale, b_wins ? b.s : a.s)};     \
         }                                                                                                              \
     };
 RDX_REALS(RDX_LOGSUMEXP, LSE, lse)
@@ -176,6 +189,7 @@ RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
 #define RDX_ARG(NAME, name, WORK, Type, suffix)                                                                        \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
         RDX_ALGEBRA_LANES(name, suffix)                                                                                \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \
@@ -192,6 +206,7 @@ RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
 #define RDX_BOTH(NAME, name, WORK, Type, suffix)                                                                       \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
         RDX_ALGEBRA_LANES(name, suffix)                                                                                \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \

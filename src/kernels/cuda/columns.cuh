@@ -217,6 +217,16 @@ template <class K> struct ColumnStack {
         if (!last && before + here > 0)
             put(0, node);
     }
+
+    /* Whichever the op allows. */
+    template <class Elements>
+    __device__ __forceinline__ void take(int64_t i, int levels, Node *node, Elements elements) const
+    {
+        if constexpr (is_exact<A>())
+            add(i, levels, node, elements);
+        else
+            push(i, levels, node, elements);
+    }
 };
 
 /* Joins the runs of `chunks` chunks that lie on a stack; the ragged right edge moves up. */
@@ -236,6 +246,85 @@ RDX_DEVICE void finish_chunks(const Problem &p, const ColumnStack<K> &stack, int
         stack.join_below(level, node, elements_of_chunks(p, first_chunk + first - run, run),
                          elements_of_chunks(p, first_chunk + first, chunks - first));
         first -= run;
+    }
+}
+
+/* The node of a block's residue of a chunk of n elements from those of its classes, in the threads of row 0 of the warps of class 0: warps
+   meet over the lowest level of their stacks, then the rows of a warp by shuffles. */
+template <class K>
+RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, const ColumnSeat &seat, int residue, int n,
+                             typename K::A::Node *node)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    const RdxCudaShape &s = p.shape;
+    int own = seat.class_of(s, residue);
+    uint32_t *level0 = stack.own;
+#pragma unroll 1
+    for (int half = s.class_warps / 2, step = s.residues * s.rows_at_once; half >= 1; half /= 2) {
+        __syncthreads();
+        if (seat.warp_class >= half && seat.warp_class < 2 * half)
+            stack.put(0, node);
+        __syncthreads();
+        if (seat.warp_class < half) {
+            int log2 = log2_of(2 * half * step), other = own + half * step;
+            ColumnStack<K> theirs = {level0 + half * s.stack_words};
+            int upper = elements_of_lane(n, other, log2);
+            if (upper > 0) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = join_full<A>(node[e], theirs.get(0, e), elements_of_lane(n, own, log2), upper);
+            }
+        }
+    }
+    if (s.class_warps > 1)
+        __syncthreads();
+#pragma unroll 1
+    for (int half = s.rows_at_once / 2; half >= 1; half /= 2) {
+        int r = residue + s.residues * (seat.row & (half - 1)), h = s.residues * half;
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], half * s.width), seat.row & half, n, h, r);
+    }
+}
+
+/* What every block does with an item of columns: tile after tile, each thread folds the chunks of its vector, and results leave.
+   prepare(tile, left, first, chunks, each_chunk) readies a thread for its vector of the tile that begins `tile` outputs into the item, of
+   which `left` (at most a vector, 0 or fewer: none) are columns, and calls each_chunk(fold), where
+   fold(chunk, node) makes the node of the thread's class of a chunk. */
+template <class K, class Prepare>
+RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnSeat &seat, const ColumnStack<K> &stack,
+                               Prepare prepare)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    const RdxCudaShape &s = p.shape;
+    ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
+    int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
+    bool present = item.residue < elements_of_chunk(p, first);
+    auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
+#pragma unroll 1
+    for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
+        typename A::Node node[E];
+#pragma unroll
+        for (int i = 0; i < E; i++)
+            node[i] = unset<A>();
+        int64_t column = tile + seat.across * E;
+        int64_t end = tile + s.tile_columns < item.outputs ? tile + s.tile_columns : item.outputs;
+        int left = end - column < E ? (int)(end - column) : E;
+        prepare(tile, left, first, chunks, [&](auto fold) {
+#pragma unroll 1
+            for (int64_t c = 0; c < chunks; c++) {
+                fold(first + c, node);
+                join_classes(p, stack, seat, item.residue, elements_of_chunk(p, first + c), node);
+                if (chunks > 1)
+                    chunk_stack.take(c, 62, node, elements);
+            }
+        });
+        if (!is_exact<A>() && chunks > 1)
+            finish_chunks(p, chunk_stack, first, chunks, node);
+        if (seat.warp_class == 0 && seat.row == 0 && present && left > 0)
+            deliver_vector<K>(p, item, column, node, left);
     }
 }
 

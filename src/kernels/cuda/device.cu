@@ -2,8 +2,7 @@
    only where it differs, and gives it back. Calls into CUDA go through calls.h. */
 #include "../../plugin.h"
 #include "device.h"
-#include "kernels.h"
-#include "shape.h"
+#include "pick.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -135,47 +134,6 @@ typedef struct Code {
 
 static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
 
-#define COUNT(family) +1
-enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT) };
-#define TABLES(strategy) static const RdxCudaKernel *const strategy##_tables[] = {RDX_CUDA_FAMILIES(strategy##_TABLE)};
-#define general_TABLE(family) rdx_cuda_general_##family,
-#define thread_TABLE(family) rdx_cuda_thread_##family,
-#define warp_TABLE(family) rdx_cuda_warp_##family,
-#define block_x_TABLE(family) rdx_cuda_block_x_##family,
-#define block_y_TABLE(family) rdx_cuda_block_y_##family,
-#define few_columns_TABLE(family) rdx_cuda_few_columns_##family,
-#define straight_TABLE(family) rdx_cuda_straight_##family,
-#define gather_TABLE(family) rdx_cuda_gather_##family,
-#define global_TABLE(family) rdx_cuda_global_##family,
-TABLES(general)
-TABLES(thread)
-TABLES(warp)
-TABLES(block_x)
-TABLES(block_y)
-TABLES(few_columns)
-TABLES(straight)
-TABLES(gather)
-TABLES(global)
-
-/* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
-static int work_of(const RdxSpace *space, const RdxRecipe *recipe)
-{
-    if (recipe->algebra != RDX_ALGEBRA_ISUM)
-        return recipe->work;
-    return space->in_size == 4 && recipe->map == RDX_MAP_NONE ? RDX_WORK_I32 : RDX_WORK_I16;
-}
-
-static const RdxCudaKernel *find(const RdxCudaKernel *const *tables, const RdxSpace *space, const RdxRecipe *recipe)
-{
-    int work = work_of(space, recipe);
-    for (int family = 0; family < FAMILIES; family++)
-        for (const RdxCudaKernel *kernel = tables[family]; kernel->code; kernel++)
-            if (kernel->algebra == recipe->algebra && kernel->work == work && kernel->unit == recipe->unit &&
-                kernel->size == space->in_size)
-                return kernel;
-    return NULL;
-}
-
 #ifdef RDX_CUDA_SMALL_TABLES
 enum { SMALL_TABLES = true };
 #else
@@ -221,48 +179,6 @@ static RdxStatus choose_grid(Code *code, const RdxDeviceInfo *device)
     return RDX_OK;
 }
 
-static const RdxCudaKernel *shape_kernel(Code *code, const RdxSpace *space, const RdxRecipe *recipe,
-                                         const RdxConfig *config, int64_t most_shared)
-{
-    code->threads = RDX_CUDA_THREADS;
-    const RdxCudaKernel *column = find(thread_tables, space, recipe);
-    if (column && rdx_cuda_shape_is_columns(space, recipe, config, column->elements)) {
-        rdx_cuda_shape_columns(&code->shape, space, recipe, config, column->elements);
-        return column;
-    }
-    const RdxCudaKernel *row = find(warp_tables, space, recipe), *rows = find(block_x_tables, space, recipe);
-    if (row && rdx_cuda_shape_is_short(space, recipe, config) &&
-        rdx_cuda_shape_short(&code->shape, space, recipe, config, row->elements, most_shared))
-        return row;
-    const RdxCudaKernel *straight = find(straight_tables, space, recipe);
-    if (straight && rdx_cuda_shape_is_straight(space, recipe, config, straight->words) &&
-        rdx_cuda_shape_rows(&code->shape, space, recipe, config, 0, straight->words, most_shared))
-        return straight;
-    if (rows && rdx_cuda_shape_is_rows(space, config) &&
-        rdx_cuda_shape_rows(&code->shape, space, recipe, config, RDX_CUDA_RING_ROWS, rows->words, most_shared))
-        return rows;
-    const RdxCudaKernel *gather = find(gather_tables, space, recipe);
-    if (gather && rdx_cuda_shape_is_gather(space, config) &&
-        rdx_cuda_shape_rows(&code->shape, space, recipe, config, 0, gather->words, most_shared))
-        return gather;
-    const RdxCudaKernel *few = find(few_columns_tables, space, recipe);
-    if (few && rdx_cuda_shape_is_few(space, config, few->elements) &&
-        rdx_cuda_shape_few(&code->shape, space, recipe, config, few->words, most_shared)) {
-        code->threads = 32 * code->shape.warps;
-        return few;
-    }
-    const RdxCudaKernel *vectors = find(block_y_tables, space, recipe), *single = find(general_tables, space, recipe);
-    if (vectors && rdx_cuda_shape_is_vectors(space, config, vectors->elements) &&
-        rdx_cuda_shape_vectors(&code->shape, space, recipe, config, vectors->elements, vectors->words, most_shared)) {
-        code->threads = 32 * code->shape.warps;
-        return vectors;
-    }
-    if (!single || !rdx_cuda_shape_tile(&code->shape, space, recipe, config, single->words, most_shared))
-        return NULL;
-    code->threads = code->shape.width * code->shape.height;
-    return single;
-}
-
 static_assert((int)RDX_CUDA_MOST_PARTS == RDX_MOST_ROW_PARTS,
               "what the plan cuts a row into is what its last block joins");
 static_assert((int)RDX_CUDA_WHOLE == RDX_FINISHING_NONE && (int)RDX_CUDA_LAST_BLOCK == RDX_FINISHING_LAST_BLOCK &&
@@ -280,17 +196,20 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     if (config->strategy < 0)
         return host->error(RDX_ERR_UNSUPPORTED, "the reference runs on the CPU only");
     RDX_TRY(device_info(id, &info));
-    const RdxCudaKernel *found = shape_kernel(&code, space, recipe, config, info.shared_per_block - 2048);
-    if (!found)
+    RdxCudaPick pick;
+    if (!rdx_cuda_pick(&pick, space, recipe, config, info.shared_per_block - 2048))
         return missing(recipe);
+    const RdxCudaKernel *found = pick.kernel;
     code.kernel = found->code;
+    code.shape = pick.shape;
+    code.threads = pick.threads;
     code.id = id;
     int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
     code.shared = rdx_cuda_shape_shared(&code.shape, found->words);
     RDX_TRY(ready(code.kernel, &info, id));
     RDX_TRY(choose_grid(&code, &info));
     if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
-        const RdxCudaKernel *finish = find(global_tables, space, recipe);
+        const RdxCudaKernel *finish = rdx_cuda_pick_finish(space, recipe);
         if (!finish)
             return missing(recipe);
         code.finish = finish->code;
@@ -330,6 +249,21 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
     problem->unused = 0;
 }
 
+static void lengthen(RdxCudaProblem *problem, const RdxDim *dims, int rank)
+{
+    for (int d = 0; d < rank; d++) {
+        int64_t reach = (dims[d].extent - 1) * dims[d].in;
+        problem->end += rdx_max(reach, 0);
+    }
+}
+
+static void take_end(RdxCudaProblem *problem, const RdxSpace *space)
+{
+    problem->end = problem->in + space->in_size;
+    lengthen(problem, space->keep, space->keep_rank);
+    lengthen(problem, space->reduce, space->reduce_rank);
+}
+
 static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
@@ -349,6 +283,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     const RdxSpace *space = launch->space;
     RdxCudaProblem problem;
     problem.in = launch->in + space->in_offset;
+    take_end(&problem, space);
     problem.out = launch->out + space->out_offset;
     problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
     bool has_parts = code->shape.finishing != RDX_FINISHING_NONE; /* else the workspace may be any pointer */

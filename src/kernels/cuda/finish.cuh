@@ -338,6 +338,12 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
             return;
         }
     }
+    if constexpr (a == RDX_ALGEBRA_ISUM) {
+        if (p.shape.direct) {
+            *(int64_t *)target.out = node.s;
+            return;
+        }
+    }
     if constexpr (a == RDX_ALGEBRA_SUM && A::unit == 2)
         finish_value<A>(p, target, node.first.s, node.second.s, r.count);
     else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 2) {

@@ -6,7 +6,7 @@
 
 typedef struct RdxCudaKernel {
     uint8_t algebra, work, unit, size; /* size: bytes of an input element */
-    uint8_t elements;                  /* of a vector */
+    uint8_t elements;                  /* of a vector; 0: nothing is meant to come here */
     uint8_t words;                     /* of a node */
     const void *code;                  /* NULL ends a table */
 } RdxCudaKernel;
@@ -30,7 +30,9 @@ extern "C" {
 #define X(family)                                                                                                      \
     extern const RdxCudaKernel rdx_cuda_general_##family[], rdx_cuda_thread_##family[], rdx_cuda_warp_##family[],      \
         rdx_cuda_block_x_##family[], rdx_cuda_block_y_##family[], rdx_cuda_few_columns_##family[],                     \
-        rdx_cuda_straight_##family[], rdx_cuda_gather_##family[], rdx_cuda_global_##family[];
+        rdx_cuda_straight_##family[], rdx_cuda_straight_columns_##family[], rdx_cuda_single_columns_##family[],        \
+        rdx_cuda_shifted_columns_##family[], rdx_cuda_packed_##family[], rdx_cuda_gather_##family[],                   \
+        rdx_cuda_global_##family[];
 RDX_CUDA_FAMILIES(X)
 #undef X
 #ifdef __cplusplus

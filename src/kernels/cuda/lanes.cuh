@@ -143,15 +143,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     {
         SharedAt at = group + first * line_bytes;
         if constexpr (A::two_passes) {
-            T base[E];
 #pragma unroll
             for (int e = 0; e < E; e++)
                 node[e] = {A::lowest(), 0};
             this->each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                base[e] = A::base(node[e].m);
-            this->each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+            this->each(at, at, lines, 0, 0, count, [&](int e, T x) { node[e].s = A::add(node[e].s, x, node[e].m); });
         } else {
             typename Step<A>::State state[STATES];
             bool begun = false;

@@ -33,6 +33,38 @@ RDX_DEVICE float widen_half(uint64_t bits)
     return x;
 }
 
+/* The greater of two numbers, and so in either half of a word of two (BRAIN: bf16, else f16): NaN where one of them is, of no particular
+   bits; with `omit` the other one. -0 is less than +0. */
+RDX_DEVICE float greater_of(float a, float b, bool omit)
+{
+    float m;
+    if (omit)
+        asm("max.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+    else
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+    return m;
+}
+template <bool BRAIN> RDX_DEVICE uint32_t greater_pair(uint32_t a, uint32_t b, bool omit)
+{
+    uint32_t m;
+    if (BRAIN && omit)
+        asm("max.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    else if (BRAIN)
+        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    else if (omit)
+        asm("max.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    else
+        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    return m;
+}
+
+/* Asks for the memory around `at`, so many bytes from a multiple of as many on, as far as the second cache. */
+static constexpr int fetched_bytes = 128;
+RDX_DEVICE void fetch_ahead(const void *at)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+}
+
 /* A place in shared memory, in bytes: what a thread keeps in one register where a pointer takes two. */
 typedef uint32_t SharedAt;
 

@@ -19,12 +19,16 @@ enum {
     RDX_CUDA_GROUP = 4,
     RDX_CUDA_RING_ROWS = 6,
     RDX_CUDA_RING_COLUMNS = 4,
-    RDX_CUDA_RING_TWICE = 8
+    RDX_CUDA_RING_TWICE = 6
 };
 /* Parts of a row (grid.cuh: join_row), as RDX_MOST_ROW_PARTS. */
 enum { RDX_CUDA_MOST_PARTS = 2048 };
 /* Stages of a warp and bytes of each (strategy_warp.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
+/* log2 of the lines that a warp asks for at once of packed rows (strategy_packed.cu), by the nodes of a vector and the words of a node:
+   what has room beside them in 128 registers; 0: nothing has. */
+#define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
+    ((nodes) * (words) <= 8 ? ((words) <= 3 ? 4 : 3) : (nodes) * (words) <= 16 && (words) <= 4 ? 3 : 0)
 
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
 typedef struct RdxCudaShape {
@@ -35,7 +39,7 @@ typedef struct RdxCudaShape {
     int64_t chunks, warp_chunks; /* of an output; block_x: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
     bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
-    bool direct;    /* plain, and they are stored as they are: identity finish, output of the working type */
+    bool direct; /* plain, and stored as they are: identity finish, output of the working type, i64 of integer sums */
     bool ascending; /* logical indices ascend with the elements of the reduced dims */
     int finishing;  /* RDX_CUDA_WHOLE, ... */
     int residues;   /* blocks that share a chunk */
@@ -55,6 +59,7 @@ typedef struct RdxCudaShape {
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
     bool columns; /* thread: a vector of columns each */
+    bool shifted; /* straight_columns: rows start anywhere, those of a class alike */
 } RdxCudaShape;
 
 static inline
@@ -69,7 +74,8 @@ static inline
 }
 
 typedef struct RdxCudaProblem {
-    const unsigned char *in; /* at the origin of the walk */
+    const unsigned char *in;  /* at the origin of the walk */
+    const unsigned char *end; /* of the bytes that hold elements */
     unsigned char *out, *out2;
     unsigned *counters; /* one a group; 0 before and after a launch */
     uint32_t *partials; /* [group][part][word of the node][output of the group] */

@@ -21,7 +21,7 @@ namespace rdx
 /* Vectors of a group: they are asked for, waited for and folded together. */
 static constexpr int group_vectors = RDX_CUDA_GROUP;
 
-/* Groups of a ring; logsumexp looks at the up to five of a lane twice. Crooked rows wait for one more (64K x 4001 f32: four 258 us,
+/* Groups of a ring; logsumexp looks at the up to five of a lane twice, and more than six would leave no room for a second block. Crooked rows wait for one more (64K x 4001 f32: four 258 us,
    six 234); columns keep their stacks beside the ring. */
 template <class A> RDX_DEVICE constexpr int rows_depth()
 {

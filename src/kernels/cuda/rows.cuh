@@ -180,9 +180,10 @@ template <class K, bool EXACT = is_exact<typename K::A>()> struct RowTotal {
     typename A::Node total = unset<A>();
     bool has = false;
 
-    /* The nodes of a chunk of n elements: lane (slot + e) mod lanes in node[e], or all of the thread's in node[0]. */
+    /* The nodes of one of `chunks`, of n elements: lane (slot + e) mod lanes in node[e], or all of the thread's in
+       node[0]. */
     template <class Elements>
-    __device__ __forceinline__ void add(typename A::Node *node, int n, int slot, bool, Elements)
+    __device__ __forceinline__ void add(typename A::Node *node, int n, int slot, int, Elements)
     {
         bool all = n >= lanes, there = all;
         if (STATES == 1 && !all) {
@@ -214,16 +215,25 @@ template <class K> struct RowTotal<K, false> {
     int thread;
     typename A::Node node = unset<A>();
     WarpStack<A> stack = WarpStack<A>(thread);
+    FourChunks<K> four = FourChunks<K>(thread);
 
     template <class Elements>
-    __device__ __forceinline__ void add(typename A::Node *nodes, int n, int slot, bool several, Elements elements)
+    __device__ __forceinline__ void add(typename A::Node *nodes, int n, int slot, int chunks, Elements elements)
     {
         int off = thread * K::elements - slot;
-        if (A::counted ? n % lanes == 0 && off == 0 : n >= lanes)
+        if constexpr (A::two_passes) { /* the node of a lane without elements, -inf and 0, changes nothing */
+            if ((stack.count | 3) < chunks) {
+                if (four.add(nodes))
+                    stack.push(nodes[0], elements, 2);
+                return;
+            }
             node = halve_warp<K, true>(nodes, n, thread, off);
-        else
+        } else if (A::counted ? n % lanes == 0 && off == 0 : n >= lanes) {
+            node = halve_warp<K, true>(nodes, n, thread, off);
+        } else {
             node = halve_warp<K, false>(nodes, n, thread, off);
-        if (several)
+        }
+        if (chunks > 1)
             stack.push(node, elements);
     }
 
@@ -236,7 +246,7 @@ template <class K> struct RowTotal<K, false> {
 /* Folds a chunk of n elements; the row starts `off` elements into its first line. */
 template <class K, class R, class Elements>
 RDX_DEVICE void fold_chunk(const Problem &p, R &ring, RowSource<K> &source, const Turn &turn, int off, int64_t chunk,
-                           int n, RowTotal<K> &total, bool several, Elements elements)
+                           int n, RowTotal<K> &total, int chunks, Elements elements)
 {
     typedef typename K::A A;
     constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
@@ -249,7 +259,7 @@ RDX_DEVICE void fold_chunk(const Problem &p, R &ring, RowSource<K> &source, cons
     bool straight = n % (group_vectors * lanes) == 0 && !turn.crooked;
     if (!straight || !fold.run_whole(ring, source, n >> log2, element, node))
         fold.run(ring, source, (n + lanes - 1) >> log2, n >> log2, count, element, node);
-    total.add(node, n, slot, several, elements);
+    total.add(node, n, slot, chunks, elements);
 }
 
 } // namespace rdx

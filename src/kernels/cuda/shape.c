@@ -1,6 +1,6 @@
 /* Shapes of blocks from plans; see shape.h. Where the plan cut an output into parts, groups and their outputs are the plan's, because
    the workspace was sized by them; elsewhere a kernel groups outputs as suits it. */
-#include "shape.h"
+#include "shape_parts.h"
 
 #include <string.h>
 
@@ -12,19 +12,16 @@
 #endif
 
 enum {
-    WARPS = RDX_CUDA_THREADS / 32,
     WIDE = 32,
     BATCH = 32,
     BATCH_BYTES = 32768,
     BUSY_WARPS = 8192,
     MANY_BLOCKS = RDX_CUDA_MANY_BLOCKS,
     RUN_BYTES = 32768,
-    COLUMN_WARPS = 8192,
-    FEW_BLOCKS = 256,
     HEAVY_BYTES = RDX_CUDA_HEAVY_BYTES
 };
 
-static int log2_up(int64_t n)
+int rdx_cuda_log2_up(int64_t n)
 {
     int log2 = 0;
     while ((int64_t)1 << log2 < n)
@@ -32,7 +29,7 @@ static int log2_up(int64_t n)
     return log2;
 }
 
-static bool is_row(const RdxSpace *space)
+bool rdx_cuda_is_row(const RdxSpace *space)
 {
     const RdxDim *reduce = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
     const RdxDim *keep = space->keep_rank ? &space->keep[space->keep_rank - 1] : NULL;
@@ -40,7 +37,7 @@ static bool is_row(const RdxSpace *space)
 }
 
 /* Parts as planned; groups still to come. Padding travels to the device too, and is not to be whatever lay on the stack. */
-static void take_parts(RdxCudaShape *shape, const RdxConfig *config)
+void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config)
 {
     memset(shape, 0, sizeof *shape);
     shape->split = rdx_max(config->split, 1);
@@ -56,18 +53,27 @@ static bool is_twice(const RdxRecipe *recipe)
     return recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
 }
 
-static int ring_bytes(const RdxRecipe *recipe, int groups)
+bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
 {
+    int map = recipe->map;
+    bool key = map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG || map == RDX_MAP_KEY_PAIR || map == RDX_MAP_KEY_BOTH;
+    return map == RDX_MAP_NONE || key || (map == RDX_MAP_NONZERO && recipe->algebra == RDX_ALGEBRA_ISUM);
+}
+
+int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups)
+{
+    if (groups == 0)
+        return 0;
     return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
 }
 
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
-static void take_run(RdxCudaShape *shape, const RdxSpace *space)
+void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
 {
     if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX)
         return;
     shape->run = (uint32_t)space->reduce[1].extent;
-    shape->run_shift = (uint32_t)log2_up(shape->run);
+    shape->run_shift = (uint32_t)rdx_cuda_log2_up(shape->run);
     uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
     shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
 }
@@ -83,12 +89,14 @@ static bool is_ascending(const RdxSpace *space)
     return true;
 }
 
-static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
+void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
     shape->chunks = rdx_cuda_chunks(recipe);
     shape->ascending = is_ascending(space);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
-                (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64);
+                (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64) ||
+                (recipe->algebra == RDX_ALGEBRA_ISUM && recipe->result == RDX_WORK_I64 &&
+                 (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64));
     shape->plain = space->copy_count == 1;
     shape->direct = shape->plain && same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit;
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
@@ -98,8 +106,7 @@ static void count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRec
     shape->simple = shape->items == shape->groups && shape->run_outputs >= space->keep_count;
 }
 
-/* Few rows that fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. */
-static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
+bool rdx_cuda_is_streamed(const RdxSpace *space, const RdxConfig *config)
 {
     bool groups = space->reduce_count == 4 || space->reduce_count == 8 || space->reduce_count == 16;
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && groups;
@@ -109,17 +116,17 @@ bool rdx_cuda_shape_is_columns(const RdxSpace *space, const RdxRecipe *recipe, c
 {
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
            space->reduce_rank <= 1 && recipe->count > 0 && recipe->count <= 16 && space->keep_rank > 0 &&
-           config->finishing == RDX_FINISHING_NONE && !is_streamed(space, config);
+           config->finishing == RDX_FINISHING_NONE && !rdx_cuda_is_streamed(space, config);
 }
 
 void rdx_cuda_shape_columns(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
                             const RdxConfig *config, int elements)
 {
-    take_parts(shape, config);
+    rdx_cuda_take_parts(shape, config);
     shape->columns = true;
     shape->group_outputs = (int64_t)RDX_CUDA_THREADS * elements;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
-    count_items(shape, space, recipe);
+    rdx_cuda_count_items(shape, space, recipe);
 }
 
 /* Rows that start at multiples of 16 bytes, as far as the plan knows. */
@@ -127,6 +134,35 @@ static bool are_aligned(const RdxConfig *config, int64_t step)
 {
     return config->variant != RDX_FORM_SHIFTED && config->variant != RDX_FORM_TILE && config->vector_bytes == 16 &&
            step % 16 == 0;
+}
+
+static int nodes_of_vector(const RdxRecipe *recipe, int elements)
+{
+    return recipe->exact ? 1 : elements;
+}
+
+bool rdx_cuda_shape_is_packed(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int elements,
+                              int words)
+{
+    if (config->variant != RDX_FORM_ROWS || config->vector_bytes != 16 || space->reduce_rank != 1 ||
+        space->reduce[0].in != space->in_size || space->keep_rank != 1 || recipe->count < elements ||
+        recipe->count > recipe->lanes || (recipe->count & (recipe->count - 1)) != 0)
+        return false;
+    bool small = recipe->in == RDX_TYPE_F8E4M3 || recipe->in == RDX_TYPE_F8E5M2;
+    return space->keep[0].in == recipe->count * space->in_size && config->finishing == RDX_FINISHING_NONE &&
+           config->slices <= 1 && space->copy_count == 1 && rdx_cuda_has_unmasked_map(recipe) && !is_twice(recipe) &&
+           !small && (space->in_size > 1 || recipe->exact) &&
+           RDX_CUDA_PACKED_STEPS(nodes_of_vector(recipe, elements), words) > 0;
+}
+
+void rdx_cuda_shape_packed(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
+                           int elements, int words)
+{
+    rdx_cuda_take_parts(shape, config);
+    int64_t line = RDX_CUDA_THREADS * elements / recipe->count; /* rows of a line of every warp */
+    shape->group_outputs = line << RDX_CUDA_PACKED_STEPS(nodes_of_vector(recipe, elements), words);
+    shape->run_outputs = space->keep_count;
+    rdx_cuda_count_items(shape, space, recipe);
 }
 
 bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
@@ -144,7 +180,7 @@ bool rdx_cuda_shape_is_short(const RdxSpace *space, const RdxRecipe *recipe, con
 bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                           int lanes, int64_t shared_bytes)
 {
-    take_parts(shape, config);
+    rdx_cuda_take_parts(shape, config);
     int64_t step = space->keep[space->keep_rank - 1].in;
     shape->ring_bytes = WARPS * RDX_CUDA_STAGES * RDX_CUDA_TILE;
     shape->row_bytes = (int)(recipe->count * space->in_size);
@@ -162,11 +198,12 @@ bool rdx_cuda_shape_short(RdxCudaShape *shape, const RdxSpace *space, const RdxR
     if (!shape->pitch && are_aligned(config, step))
         rows = aligned;
     int at_once = 32 / shape->mates;
+    /* Whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
     if (rows > at_once)
         rows = rows / at_once * at_once;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     shape->group_outputs = rows;
-    count_items(shape, space, recipe);
+    rdx_cuda_count_items(shape, space, recipe);
     return shape->ring_bytes <= shared_bytes;
 }
 
@@ -182,39 +219,37 @@ bool rdx_cuda_shape_is_rows(const RdxSpace *space, const RdxConfig *config)
 
 bool rdx_cuda_shape_is_straight(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config, int words)
 {
-    int map = recipe->map;
-    bool key = map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG || map == RDX_MAP_KEY_PAIR || map == RDX_MAP_KEY_BOTH;
-    bool frequent = map == RDX_MAP_NONE || key || (map == RDX_MAP_NONZERO && recipe->algebra == RDX_ALGEBRA_ISUM);
     /* Nodes of several words take longer to fold and to join, which rings hide: var over 4096 x 4096 f32 took 26.5 us through them and
        23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277. Elements of two bytes are as much work either way:
-       argmax over 32K x 4K bf16 131 and 114. */
+       argmax over 32K x 4K bf16 131 and 114. logsumexp asks for the next chunk while it folds. */
     double bytes = (double)space->keep_count * (double)space->reduce_count * space->in_size;
-    bool light = words == 1 || space->in_size == 2 || bytes <= HEAVY_BYTES;
+    bool light = words == 1 || space->in_size == 2 || bytes <= HEAVY_BYTES || is_twice(recipe);
     return config->variant == RDX_FORM_ROWS && rdx_cuda_shape_is_rows(space, config) && space->in_size > 1 &&
-           space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX && frequent &&
-           !is_twice(recipe) && light && is_ascending(space);
+           space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
+           rdx_cuda_has_unmasked_map(recipe) && !(is_twice(recipe) && recipe->work != RDX_WORK_F32) && light &&
+           is_ascending(space);
 }
 
 bool rdx_cuda_shape_is_gather(const RdxSpace *space, const RdxConfig *config)
 {
     bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
-    return is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
+    return rdx_cuda_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
            config->part_chunks <= MOST_CHUNKS;
 }
 
 bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int groups, int words, int64_t shared_bytes)
 {
-    take_parts(shape, config);
-    shape->ring_bytes = groups > 0 ? ring_bytes(recipe, groups) : 0;
+    rdx_cuda_take_parts(shape, config);
+    shape->ring_bytes = rdx_cuda_ring_bytes(recipe, groups);
     int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    take_run(shape, space);
+    rdx_cuda_take_run(shape, space);
     /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy: argmax of 16384 rows of
        4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. */
     int64_t sharing = rdx_min(rdx_pow2_ceil(rdx_div_up(BUSY_WARPS, rdx_max(space->keep_count, 1))), WARPS);
     shape->team = cut ? WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), sharing);
-    shape->team_log2 = log2_up(shape->team);
+    shape->team_log2 = rdx_cuda_log2_up(shape->team);
     shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->team, 1);
     shape->group_outputs = cut ? config->outputs_per_block : WARPS / shape->team;
     /* A warp's start is paid once for RUN_BYTES, as long as blocks are many. */
@@ -223,104 +258,19 @@ bool rdx_cuda_shape_rows(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
     while (!one_row && shape->group_outputs < WARPS * run && space->keep_count > shape->group_outputs * MANY_BLOCKS)
         shape->group_outputs *= 2;
     shape->run_outputs = space->keep_count;
-    count_items(shape, space, recipe);
+    rdx_cuda_count_items(shape, space, recipe);
     return rdx_cuda_shape_shared(shape, words) <= shared_bytes;
-}
-
-bool rdx_cuda_shape_is_vectors(const RdxSpace *space, const RdxConfig *config, int elements)
-{
-    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, config)) && config->vector_bytes == 16 &&
-           elements * space->in_size == 16 && space->reduce_count > 0 && space->reduce_rank > 0;
-}
-
-/* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. */
-static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes)
-{
-    int64_t most = rdx_max(rdx_min(lanes / shape->rows_at_once, WARPS), 1), warps = 1;
-    while (warps < most && column_warps * shape->split * shape->residues * warps < COLUMN_WARPS)
-        warps *= 2;
-    return (int)warps;
-}
-
-bool rdx_cuda_shape_vectors(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe,
-                            const RdxConfig *config, int elements, int words, int64_t shared_bytes)
-{
-    take_parts(shape, config);
-    take_run(shape, space);
-    shape->ring_bytes = ring_bytes(recipe, RDX_CUDA_RING_COLUMNS);
-    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
-    bool cut = shape->finishing != RDX_FINISHING_NONE;
-    /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252 us as 256 wide blocks,
-       270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
-    bool few = space->keep_count < FEW_BLOCKS * 32 * elements;
-    int64_t tile = cut || few ? rdx_min(config->outputs_per_block, columns) : columns;
-    int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues;
-    shape->width = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(tile, elements)), 32);
-    shape->rows_at_once = 32 / shape->width;
-    if (lanes < shape->rows_at_once)
-        return false;
-    int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
-    shape->class_warps = class_warps_for(shape, column_warps, lanes);
-    shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
-    shape->lanes_log2 = log2_up(lanes / (shape->rows_at_once * shape->class_warps));
-    int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
-    shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
-    shape->run_outputs = columns;
-    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
-    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : log2_up(chunks) + 1;
-    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
-    shape->stack_words = (shape->lane_levels + chunk_levels) * elements * words * 32;
-    /* As many warps side by side as there are columns for and shared memory has room for. */
-    int64_t warp_ring = shape->ring_bytes / WARPS, vectors = rdx_div_up(tile, (int64_t)shape->width * elements);
-    for (int64_t side = rdx_min(WARPS / shape->class_warps, rdx_pow2_ceil(vectors)); side > 0; side /= 2) {
-        shape->warps = shape->class_warps * (int)side;
-        shape->ring_bytes = (int)warp_ring * shape->warps;
-        shape->tile_columns = (int)side * shape->width * elements;
-        shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
-        if (rdx_cuda_shape_shared(shape, words) <= shared_bytes) {
-            count_items(shape, space, recipe);
-            return true;
-        }
-    }
-    return false;
-}
-
-bool rdx_cuda_shape_is_few(const RdxSpace *space, const RdxConfig *config, int elements)
-{
-    return config->variant == RDX_FORM_FEW_COLUMNS && config->vector_bytes == 16 && elements * space->in_size == 16 &&
-           config->residues <= 1 && space->reduce_rank == 1 && space->reduce_count > 0;
-}
-
-bool rdx_cuda_shape_few(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
-                        int words, int64_t shared_bytes)
-{
-    take_parts(shape, config);
-    int64_t columns = space->keep[space->keep_rank - 1].extent,
-            warp_ring = ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / WARPS;
-    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
-    shape->group_outputs = shape->run_outputs = columns;
-    /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
-    for (shape->warps = (int)rdx_min(rdx_pow2_ceil(chunks), WARPS); shape->warps > 0; shape->warps /= 2) {
-        shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
-        shape->stack_words = (int)(recipe->lanes * columns + (log2_up(shape->warp_chunks) + 1) * 32) * words;
-        shape->ring_bytes = (int)warp_ring * shape->warps;
-        if (rdx_cuda_shape_shared(shape, words) <= shared_bytes) {
-            count_items(shape, space, recipe);
-            return true;
-        }
-    }
-    return false;
 }
 
 bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                          int words, int64_t shared_bytes)
 {
-    take_parts(shape, config);
-    take_run(shape, space);
+    rdx_cuda_take_parts(shape, config);
+    rdx_cuda_take_run(shape, space);
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     int64_t lanes = rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues, 1);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    shape->rows = is_row(space) || !space->keep_rank;
+    shape->rows = rdx_cuda_is_row(space) || !space->keep_rank;
     shape->run_outputs = shape->rows && !cut ? space->keep_count : columns;
     if (shape->rows) {
         shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS);
@@ -336,14 +286,14 @@ bool rdx_cuda_shape_tile(RdxCudaShape *shape, const RdxSpace *space, const RdxRe
             shape->batch /= 2;
         shape->batches = (int)(lanes / shape->batch);
         int64_t chunks = rdx_max(rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks), 1);
-        shape->levels = log2_up(shape->batches) + 1 + log2_up(chunks) + 1;
+        shape->levels = rdx_cuda_log2_up(shape->batches) + 1 + rdx_cuda_log2_up(chunks) + 1;
         if (rdx_cuda_shape_shared(shape, words) <= shared_bytes)
             break;
         if (shape->width == 1)
             return false;
     }
     shape->group_outputs = cut ? config->outputs_per_block : shape->width;
-    count_items(shape, space, recipe);
+    rdx_cuda_count_items(shape, space, recipe);
     return true;
 }
 

@@ -28,8 +28,11 @@ template <class K> struct ShortRow {
     static constexpr int load_bytes = K::size * W;
     static constexpr bool any_order = is_exact<A>();
     static constexpr int states = any_order ? 1 : J;
-    static constexpr bool plain = !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed;
-    static constexpr bool knows_lines = W == 1 && plain; /* fold_lines */
+    /* fold_lines: real nodes of one word, but for 8-bit floats, and what takes its elements in any order. */
+    static constexpr bool plain =
+        !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed && K::size > 1;
+    static constexpr bool any_element = any_order && !A::indexed;
+    static constexpr bool knows_lines = plain || any_element;
 
     const Problem &p;
     int mates, c;    /* c: this thread's place among them */
@@ -157,20 +160,16 @@ template <class K> struct ShortRow {
         int lines = p.shape.lines;
         int64_t step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
         if constexpr (A::two_passes) {
-            T base[J];
 #pragma unroll
             for (int j = 0; j < J; j++)
                 node[j] = {A::lowest(), 0};
 #pragma unroll 1
             for (int line = 0; line < lines; line++)
                 each<ONLY_THERE>(row, crooked, line, [&](int j, T x, T, int) { node[j].m = A::greater(node[j].m, x); });
-#pragma unroll
-            for (int j = 0; j < J; j++)
-                base[j] = A::base(node[j].m);
 #pragma unroll 1
             for (int line = 0; line < lines; line++)
                 each<ONLY_THERE>(row, crooked, line,
-                                 [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, base[j]); });
+                                 [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, node[j].m); });
         } else {
             typename Step<A>::State state[states];
             clear_lanes<A>(state, states);
@@ -235,106 +234,26 @@ template <class K> struct ShortRow {
         return Step<A>::end(Step<A>::begin(x, y, 0), 1);
     }
 
-    /* ROWS rows of VECTORS whole vectors, 32 rows apart, a thread each; results are stored as they are. */
-    template <class In, int MAP, int VECTORS, int ROWS>
-    __device__ __forceinline__ void store_rows(SharedAt at, int pitch, unsigned char *to, int64_t step) const
-    {
-        constexpr int N = VECTORS * 16 / K::size;
-        uint4 vector[ROWS][VECTORS];
-#pragma unroll
-        for (int row = 0; row < ROWS; row++) {
-#pragma unroll
-            for (int v = 0; v < VECTORS; v++)
-                vector[row][v] = load_shared(at + row * 32 * pitch + v * 16);
-        }
-#pragma unroll
-        for (int row = 0; row < ROWS; row++) {
-            uint32_t word[VECTORS * 4];
-            Node node[N];
-#pragma unroll
-            for (int v = 0; v < VECTORS; v++) {
-                word[4 * v] = vector[row][v].x, word[4 * v + 1] = vector[row][v].y;
-                word[4 * v + 2] = vector[row][v].z, word[4 * v + 3] = vector[row][v].w;
-            }
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                node[i] = node_of<In, MAP>(word, i * K::size);
-            halve_all<N / 2>(node);
-            *(T *)to = direct_value<A>(node[0]);
-            to += step;
-        }
-    }
-
-    template <int VECTORS>
-    __device__ __forceinline__ bool store_tile(SharedAt tile, int pitch, int thread, int64_t first_output,
-                                               int rows) const
-    {
-        constexpr int most = VECTORS >= 4 ? 1 : 4 / VECTORS;
-        return with_frequent<K>(p.recipe, [&](auto in, auto map) {
-            typedef decltype(in) In;
-            constexpr int MAP = decltype(map)::value;
-            int64_t step = p.dims[p.keep_rank - 1].out;
-            unsigned char *to = p.out + seek_output(p, first_output).out + thread * step;
-            int apart = VECTORS == 1 ? 16 : pitch, row = 0;
-            SharedAt at = tile + thread * apart;
-            step *= 32;
-            if constexpr (most > 1) {
-#pragma unroll 1
-                for (; row + 32 * most <= rows; row += 32 * most) {
-                    store_rows<In, MAP, VECTORS, most>(at, apart, to, step);
-                    at += 32 * most * apart;
-                    to += most * step;
-                }
-            }
-#pragma unroll 1
-            for (row += thread; row < rows; row += 32) {
-                store_rows<In, MAP, VECTORS, 1>(at, apart, to, step);
-                at += 32 * apart;
-                to += step;
-            }
-        });
-    }
-
-    /* Rows of one, two or four whole vectors that a thread has to itself, where nothing is done with sums but to store them. */
-    __device__ __forceinline__ bool store_vectors(SharedAt tile, int pitch, int thread, int64_t first_output,
-                                                  int rows) const
-    {
-        if constexpr (may_be_direct<A>() && K::size >= 2 && K::size <= 8) {
-            int bytes = p.shape.row_bytes;
-            if (p.shape.direct && mates == 1 && (((uintptr_t)tile | (unsigned)pitch) & 15) == 0) {
-                if (bytes == 16)
-                    return store_tile<1>(tile, pitch, thread, first_output, rows);
-                if constexpr (J * K::size >= 32) {
-                    if (bytes == 32)
-                        return store_tile<2>(tile, pitch, thread, first_output, rows);
-                }
-                if constexpr (J * K::size >= 64) {
-                    if (bytes == 64)
-                        return store_tile<4>(tile, pitch, thread, first_output, rows);
-                }
-            }
-        }
-        return false;
-    }
-
-    /* The node of a row of one line: LANES a thread, of which no thread lacks one of the lower half. FULL: none at all. */
+    /* The node of a row of one line, an element a load: LANES a thread, of which no thread lacks one of the lower half. FULL: none at
+       all. */
     template <bool FULL, int MATES, int LANES, class In, int MAP>
     __device__ __forceinline__ Node fold_line(SharedAt at) const
     {
         constexpr int H = LANES > 1 ? LANES / 2 : 1, step = K::size * MATES;
         int n = (int)p.recipe.count;
-        uint32_t word[LANES][load_bytes / 4];
+        int own = (n - c + MATES - 1) >> log2_constant(MATES); /* lanes of this thread */
+        uint32_t word[LANES][K::size < 4 ? 1 : K::size / 4];
         Node node[H];
         bool parts = is_complex(p.recipe.in);
 #pragma unroll
         for (int j = 0; j < H; j++)
-            load_shared_element<load_bytes>(word[j], at + j * step, parts);
+            load_shared_element<K::size>(word[j], at + j * step, parts);
 #pragma unroll
         for (int j = H; j < LANES; j++) {
             if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
                 break;
-            if (FULL || j < there)
-                load_shared_element<load_bytes>(word[j], at + j * step, parts);
+            if (FULL || j < own)
+                load_shared_element<K::size>(word[j], at + j * step, parts);
         }
 #pragma unroll
         for (int j = 0; j < H; j++)
@@ -343,7 +262,7 @@ template <class K> struct ShortRow {
         for (int j = H; j < LANES; j++) {
             if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
                 break;
-            if (FULL || j < there)
+            if (FULL || j < own)
                 node[j - H] = join_full<A>(node[j - H], node_of<In, MAP>(word[j], 0), 0, 0);
         }
         halve_all<H / 2>(node);
@@ -353,16 +272,64 @@ template <class K> struct ShortRow {
         return node[0];
     }
 
-    /* Those of a row a turn, `apart` from each other, the last of them at `last`; a thread keeps that of its own turn. */
-    template <bool FULL, int MATES, int LANES, class In, int MAP>
-    __device__ __forceinline__ Node fold_turns(SharedAt at, SharedAt last, int apart, int turns) const
+    /* The same in any order: pieces of BYTES, an element or a word of whole ones, eight at a time; no thread goes without. */
+    template <int MATES, int BYTES, class In, int MAP> __device__ __forceinline__ Node fold_pieces(SharedAt at) const
+    {
+        constexpr int step = BYTES * MATES, each = BYTES / K::size;
+        int pieces = (int)p.recipe.count / each, left = (pieces >> log2_constant(MATES)) - 1;
+        bool more = c < (pieces & (MATES - 1)), parts = is_complex(p.recipe.in);
+        typename Step<A>::State state;
+        auto fold = [&](auto count, bool begins) {
+            constexpr int COUNT = decltype(count)::value;
+            uint32_t word[COUNT][BYTES < 4 ? 1 : BYTES / 4];
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                load_shared_element<BYTES>(word[i], at + i * step, parts);
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                if constexpr (BYTES > 1 && adds_words<K, In, MAP>()) {
+                    int sum = sum_of_bytes<In, MAP>(p.recipe, word[i][0], W);
+                    state = begins ? Step<A>::begin(sum, sum, 0) : Step<A>::next(state, sum, sum, 0, 0);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < each; e++) {
+                        T x, y;
+                        read_element<A, In, MAP>(p.recipe, word[i], e * K::size, x, y);
+                        state = begins && e == 0 ? Step<A>::begin(x, y, 0) : Step<A>::next(state, x, y, 0, 0);
+                    }
+                }
+            }
+            at += COUNT * step;
+        };
+        fold(std::integral_constant<int, 1>(), true);
+#pragma unroll 1
+        for (; left >= 8; left -= 8)
+            fold(std::integral_constant<int, 8>(), false);
+        if (left & 4)
+            fold(std::integral_constant<int, 4>(), false);
+        if (left & 2)
+            fold(std::integral_constant<int, 2>(), false);
+        if (left & 1)
+            fold(std::integral_constant<int, 1>(), false);
+        if (more)
+            fold(std::integral_constant<int, 1>(), false);
+        Node node = Step<A>::end(state, 0);
+#pragma unroll
+        for (int bit = MATES / 2; bit >= 1; bit /= 2)
+            node = join_full<A>(node, shuffle_xor<A>(node, bit), 0, 0);
+        return node;
+    }
+
+    /* fold(row) for a row a turn, `apart` from each other, the last of them at `last`; a thread keeps that of its own turn. */
+    template <int MATES, class F>
+    __device__ __forceinline__ Node fold_turns(SharedAt at, SharedAt last, int apart, int turns, F &&fold) const
     {
         if constexpr (MATES == 1)
-            return fold_line<FULL, 1, LANES, In, MAP>(at < last ? at : last);
+            return fold(at < last ? at : last);
         Node own = {};
 #pragma unroll 1
         for (int turn = 0; turn < turns; turn++) {
-            Node folded = fold_line<FULL, MATES, LANES, In, MAP>((at < last ? at : last) + c * K::size);
+            Node folded = fold(at < last ? at : last);
             if (turn == c)
                 own = folded;
             at += apart;
@@ -380,20 +347,52 @@ template <class K> struct ShortRow {
                 return fold_with < more_mates ? 2 * MATES : MATES, more_mates ? J : 2 * LANES, In,
                        MAP > (at, last, apart, turns);
         }
-        return n == LANES * MATES ? fold_turns<true, MATES, LANES, In, MAP>(at, last, apart, turns)
-                                  : fold_turns<false, MATES, LANES, In, MAP>(at, last, apart, turns);
+        auto fold = [&](auto full) {
+            return fold_turns<MATES>(at, last, apart, turns, [&](SharedAt row) {
+                return fold_line<decltype(full)::value, MATES, LANES, In, MAP>(row + c * K::size);
+            });
+        };
+        return n == LANES * MATES ? fold(std::true_type()) : fold(std::false_type());
     }
 
-    /* The same, for as many mates and lanes as there are, where rows have one line and the map is one that kernels know. */
-    __device__ __forceinline__ bool fold_lines(SharedAt at, SharedAt last, int apart, int turns, Node &own) const
+    template <int MATES, class In, int MAP>
+    __device__ __forceinline__ Node fold_any(SharedAt at, SharedAt last, int apart, int turns, bool words) const
     {
+        if constexpr (J * MATES * K::size < 512) { /* bytes of a line */
+            if (mates > MATES)
+                return fold_any<2 * MATES, In, MAP>(at, last, apart, turns, words);
+        }
+        auto fold = [&](auto bytes) {
+            constexpr int BYTES = decltype(bytes)::value;
+            return fold_turns<MATES>(at, last, apart, turns,
+                                     [&](SharedAt row) { return fold_pieces<MATES, BYTES, In, MAP>(row + c * BYTES); });
+        };
+        /* Of 16 bits too it would double the code to save a vector 4 of its 25 cycles. */
+        if constexpr (K::size == 1) {
+            if (words)
+                return fold(std::integral_constant<int, load_bytes>());
+        }
+        return fold(std::integral_constant<int, K::size>());
+    }
+
+    /* The same for as many mates and lanes as there are, where rows have one line and the map is one that kernels know. */
+    __device__ __forceinline__ bool fold_lines(SharedAt at, SharedAt last, int apart, int turns, bool crooked,
+                                               Node &own) const
+    {
+        bool done = false;
         if constexpr (knows_lines) {
             if (p.shape.lines == 1)
-                return with_frequent<K>(p.recipe, [&](auto in, auto map) {
-                    own = fold_with<1, 1, decltype(in), decltype(map)::value>(at, last, apart, turns);
+                with_frequent<K>(p.recipe, [&](auto in, auto map) {
+                    typedef decltype(in) In;
+                    constexpr int MAP = decltype(map)::value;
+                    if constexpr (plain)
+                        own = fold_with<1, 1, In, MAP>(at, last, apart, turns);
+                    else if constexpr (K::size > 1 || In::integral)
+                        own = fold_any<1, In, MAP>(at, last, apart, turns, !crooked && p.recipe.count % W == 0);
+                    done = plain || K::size > 1 || In::integral;
                 });
         }
-        return false;
+        return done;
     }
 
     __device__ __forceinline__ Node halve(Node *node) const

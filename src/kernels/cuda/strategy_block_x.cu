@@ -20,7 +20,7 @@ RDX_DEVICE typename K::A::Node fold_row(const Problem &p, R &ring, RowSource<K> 
     for (int i = 0; i < run.chunks; i++) {
         int64_t chunk = run.first + i;
         n = elements_of_chunk(p, chunk);
-        fold_chunk<K>(p, ring, source, turn, before / K::size, chunk, n, total, run.chunks > 1, elements);
+        fold_chunk<K>(p, ring, source, turn, before / K::size, chunk, n, total, run.chunks, elements);
     }
     /* The end of a crooked row may lie in a group of its own, which the last chunk has looked into. */
     if (((n * K::size - 1) ^ (n * K::size - 1 + before)) & -group_bytes)

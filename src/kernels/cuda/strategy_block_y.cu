@@ -4,13 +4,12 @@
 namespace rdx
 {
 
-/* The node of this block's residue of a chunk, in the threads of row 0 of the warps of class 0. */
+/* The node of this thread's class of a chunk. */
 template <class K, class R>
-RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source, const ColumnStack<K> &stack,
-                             const ColumnSeat &seat, int residue, int64_t chunk, typename K::A::Node *node)
+RDX_DEVICE void fold_class(const Problem &p, R &ring, ColumnSource<K> &source, const ColumnStack<K> &stack,
+                           const ColumnSeat &seat, int residue, int64_t chunk, typename K::A::Node *node)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements;
     const RdxCudaShape &s = p.shape;
     int n = elements_of_chunk(p, chunk), own = seat.class_of(s, residue), line_log2 = log2_of(p.recipe.lanes);
     int classes_log2 = log2_of(s.classes), lanes = 1 << s.group_lanes_log2;
@@ -56,38 +55,7 @@ RDX_DEVICE void fold_classes(const Problem &p, R &ring, ColumnSource<K> &source,
                 group = ring.next_group(source, false);
             fold.run_here(group, within * (group_vectors >> s.group_lanes_log2), lines, count, element, node);
         }
-        if constexpr (is_exact<A>())
-            stack.add(i, s.lanes_log2, node, elements);
-        else
-            stack.push(i, s.lanes_log2, node, elements);
-    }
-    /* Warps of other classes, over the lowest level of their stacks. */
-    uint32_t *level0 = stack.own;
-#pragma unroll 1
-    for (int half = s.class_warps / 2, step = s.residues * s.rows_at_once; half >= 1; half /= 2) {
-        __syncthreads();
-        if (seat.warp_class >= half && seat.warp_class < 2 * half)
-            stack.put(0, node);
-        __syncthreads();
-        if (seat.warp_class < half) {
-            int log2 = log2_of(2 * half * step), other = own + half * step;
-            ColumnStack<K> theirs = {level0 + half * s.stack_words};
-            int upper = elements_of_lane(n, other, log2);
-            if (upper > 0) {
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    node[e] = join_full<A>(node[e], theirs.get(0, e), elements_of_lane(n, own, log2), upper);
-            }
-        }
-    }
-    if (s.class_warps > 1)
-        __syncthreads();
-#pragma unroll 1
-    for (int half = s.rows_at_once / 2; half >= 1; half /= 2) {
-        int r = residue + s.residues * (seat.row & (half - 1)), h = s.residues * half;
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], half * s.width), seat.row & half, n, h, r);
+        stack.take(i, s.lanes_log2, node, elements);
     }
 }
 
@@ -95,46 +63,27 @@ template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements, depth = columns_depth<A>();
+    constexpr int depth = columns_depth<A>();
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp());
     ColumnSeat seat(s, thread);
     uint32_t *stacks = shared + s.ring_bytes / 4;
     ColumnStack<K> stack = {stacks + warp_of_block() * s.stack_words + thread};
-    ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
     Ring<depth> ring(shared, thread);
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
-        int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
-        bool present = item.residue < elements_of_chunk(p, first);
-#pragma unroll 1
-        for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
-            typename A::Node node[E];
-#pragma unroll
-            for (int i = 0; i < E; i++)
-                node[i] = unset<A>();
-            int64_t column = tile + seat.across * E, left = item.outputs - column;
-            ColumnSource<K> source(p, item.first_output + column, left < E ? (int)left : E, first, chunks,
-                                   seat.class_of(s, item.residue));
-            ring.start(source);
-            auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
-#pragma unroll 1
-            for (int64_t c = 0; c < chunks; c++) {
-                fold_classes<K>(p, ring, source, stack, seat, item.residue, first + c, node);
-                if constexpr (is_exact<A>()) {
-                    if (chunks > 1)
-                        chunk_stack.add(c, 62, node, elements);
-                } else if (chunks > 1) {
-                    chunk_stack.push(c, 62, node, elements);
-                }
-            }
-            if (!is_exact<A>() && chunks > 1)
-                finish_chunks(p, chunk_stack, first, chunks, node);
-            if (seat.warp_class == 0 && seat.row == 0 && present && left > 0)
-                deliver_vector<K>(p, item, column, node, left < E ? (int)left : E);
-        }
+        reduce_columns<K>(p, item, seat, stack,
+                          [&](int64_t tile, int left, int64_t first, int64_t chunks, auto each_chunk) {
+                              int64_t column = tile + seat.across * K::elements;
+                              ColumnSource<K> source(p, item.first_output + column, left, first, chunks,
+                                                     seat.class_of(s, item.residue));
+                              ring.start(source);
+                              each_chunk([&](int64_t chunk, typename A::Node *node) {
+                                  fold_class<K>(p, ring, source, stack, seat, item.residue, chunk, node);
+                              });
+                          });
         end_item<A>(p, item, stacks);
     }
 }

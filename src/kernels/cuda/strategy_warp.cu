@@ -8,9 +8,9 @@
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
    apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
 
-   Real sums and their like, a word a lane, know ways of their own: rows of one line are folded with mates and lanes known to the
-   compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184 instructions a row before), and rows of
-   one, two or four whole vectors are loaded as such, a thread each, and stored at once.
+   Nodes of one word know a way of their own: rows of one line are folded an element a load, with mates and lanes known to the
+   compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184 instructions a row before). Of real sums and
+   their like, rows of one, two or four whole vectors are loaded as such, a thread each, and stored at once.
 
    All mates have the result. */
 #include "short_rows.cuh"
@@ -101,8 +101,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
             tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
         }
         stage = stage + 1 == STAGES ? 0 : stage + 1;
-        if (fold.store_vectors(tile, pitch, thread, item.first_output, rows))
-            continue;
         bool crooked = ((uintptr_t)tile | (unsigned)pitch) & 3;
         /* All mates have a row's result, and each keeps that of its turn: results go out by the warp. */
         if constexpr (ShortRow<K>::knows_lines) {
@@ -113,7 +111,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid
                 int turns = rows - done < 32 ? (rows - done + at_once - 1) >> log2_of(at_once) : s.mates;
                 int own = done + row + fold.c * at_once;
                 typename A::Node result = unset<A>();
-                if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, result))
+                if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, crooked, result))
                     break;
                 if (own < rows)
                     emit<A>(p, target_of(p, item.first_output + own, 0, 1), result);

@@ -85,7 +85,7 @@ template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, 
 {
     if constexpr (A::two_passes) {
         typename A::T m = A::greater(A::lowest(), x);
-        return {m, A::add((typename A::T)0, x, A::base(m))};
+        return {m, A::add((typename A::T)0, x, m)};
     } else {
         return Step<A>::end(Step<A>::begin(x, y, index), 1);
     }
@@ -164,7 +164,6 @@ template <class K, class Address> struct Fold {
     __device__ __forceinline__ Node two_passes(int lines) const
     {
         Node node = {A::lowest(), 0};
-        T base = 0;
 #pragma unroll 1
         for (int pass = 0; pass < 2; pass++) {
 #pragma unroll 1
@@ -177,10 +176,9 @@ template <class K, class Address> struct Fold {
                     if (pass == 0)
                         node.m = A::greater(node.m, x);
                     else
-                        node.s = A::add(node.s, x, base);
+                        node.s = A::add(node.s, x, node.m);
                 });
             }
-            base = A::base(node.m);
         }
         return node;
     }

@@ -7,6 +7,72 @@
 namespace rdx
 {
 
+/* The first look at whole vectors: the greatest element of each lane. Those of two bytes are compared as they are, two at a time. */
+template <class K, class In> struct Greatest {
+    typedef typename K::A A;
+    typedef typename A::T T;
+    static constexpr bool paired = K::size == 2, brain = In::type == RDX_TYPE_BF16;
+    static constexpr int E = K::elements, STATES = paired ? E / 2 : E;
+
+    const RdxRecipe &recipe;
+    typename std::conditional<paired, uint32_t, T>::type top[STATES];
+
+    __device__ __forceinline__ explicit Greatest(const RdxRecipe &r) : recipe(r)
+    {
+#pragma unroll
+        for (int i = 0; i < STATES; i++) {
+            if constexpr (paired)
+                top[i] = brain ? 0xff80ff80u : 0xfc00fc00u; /* -inf */
+            else
+                top[i] = A::lowest();
+        }
+    }
+
+    template <int COUNT> __device__ __forceinline__ void look(const Vector<16> *got)
+    {
+#pragma unroll
+        for (int u = 0; u < COUNT; u++) {
+#pragma unroll
+            for (int i = 0; i < STATES; i++) {
+                if constexpr (paired) {
+                    top[i] = greater_pair<brain>(top[i], got[u].word[i], A::omit);
+                } else {
+                    T x, y;
+                    read_element<A, In>(recipe, got[u].word, i * K::size, x, y);
+                    top[i] = A::greater(top[i], x);
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void end(typename A::Node *node) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            if constexpr (paired)
+                node[e] = {(T)In::part(top, e * K::size), 0};
+            else
+                node[e] = {top[e], 0};
+        }
+    }
+};
+
+/* The second look, whose sums are relative to the first. */
+template <class K, class In, int COUNT>
+RDX_DEVICE void add_vectors(const RdxRecipe &recipe, const Vector<16> *got, typename K::A::Node *node)
+{
+    typedef typename K::A A;
+#pragma unroll
+    for (int u = 0; u < COUNT; u++) {
+#pragma unroll
+        for (int e = 0; e < K::elements; e++) {
+            typename A::T x, y;
+            read_element<A, In>(recipe, got[u].word, e * K::size, x, y);
+            node[e].s = A::add(node[e].s, x, node[e].m);
+        }
+    }
+}
+
 /* RAGGED: vectors may be turned, and lanes of a vector differ in their lines by one where the chunk ends. */
 template <class K, bool RAGGED> struct LaneReader {
     typedef typename K::A A;
@@ -80,38 +146,22 @@ template <class K, bool RAGGED> struct LaneReader {
     template <class In, class R, class Source>
     __device__ __forceinline__ void whole_twice(R &ring, Source &source, int lines, Node *node) const
     {
-        T base[E], x, y;
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            node[e] = {A::lowest(), 0};
+        Greatest<K, In> greatest(p.recipe);
         ring.await_lane();
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
+            Vector<16> got[G];
 #pragma unroll
-            for (int u = 0; u < G; u++) {
-                Vector<16> raw = take(ring.peek(v / G), u);
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
-                    node[e].m = A::greater(node[e].m, x);
-                }
-            }
+            for (int u = 0; u < G; u++)
+                got[u] = take(ring.peek(v / G), u);
+            greatest.template look<G>(got);
         }
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            base[e] = A::base(node[e].m);
+        greatest.end(node);
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
-            SharedAt at = ring.next_group(source, false);
-#pragma unroll
-            for (int u = 0; u < G; u++) {
-                Vector<16> raw = take(at, u);
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    read_element<A, In>(p.recipe, raw.word, e * K::size, x, y);
-                    node[e].s = A::add(node[e].s, x, base[e]);
-                }
-            }
+            Vector<16> got[G];
+            ring.next_group(source, false, got);
+            add_vectors<K, In, G>(p.recipe, got, node);
         }
     }
 
@@ -120,7 +170,6 @@ template <class K, bool RAGGED> struct LaneReader {
     __device__ __forceinline__ void fold_twice(R &ring, Source &source, int lines, int whole, Count count,
                                                Node *node) const
     {
-        T base[E];
 #pragma unroll
         for (int e = 0; e < E; e++)
             node[e] = {A::lowest(), 0};
@@ -129,14 +178,11 @@ template <class K, bool RAGGED> struct LaneReader {
         for (int v = 0; v < lines; v += G)
             each(ring.peek(v / G), ring.peek(v / G + 1), lines, v, whole, count,
                  [&](int e, T x) { node[e].m = A::greater(node[e].m, x); });
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            base[e] = A::base(node[e].m);
 #pragma unroll 1
         for (int v = 0; v < lines; v += G) {
             SharedAt at = ring.next_group(source, is_crooked());
             each(at, ring.peek(0), lines, v, whole, count,
-                 [&](int e, T x) { node[e].s = A::add(node[e].s, x, base[e]); });
+                 [&](int e, T x) { node[e].s = A::add(node[e].s, x, node[e].m); });
         }
     }
 };

@@ -341,6 +341,15 @@ template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F 
         r, [&](auto map) { with_input<K, decltype(map)::value>(r.in, [&](auto in) { f(in, map); }); });
 }
 
+/* The same of all but masked maps, for kernels that are not given those: each map is one more copy of the code. */
+template <class K, class F> RDX_DEVICE void with_unmasked(const RdxRecipe &r, F &&f)
+{
+    with_frequent<K>(r, [&](auto in, auto map) {
+        if constexpr (decltype(map)::value != RDX_CUDA_MASKED_MAP)
+            f(in, map);
+    });
+}
+
 /* sum and the four 8-bit integers or truth values of a word, or those that `keep` has the bits of. */
 template <class In, int MAP>
 RDX_DEVICE int add_bytes(const RdxRecipe &r, uint32_t word, int sum, uint32_t keep = 0xffffffffu)

@@ -89,10 +89,9 @@ template <class A> RDX_DEVICE constexpr bool is_exact()
     return A::work == RDX_WORK_I32 || A::work == RDX_WORK_I64 || A::work == RDX_WORK_I16;
 }
 
-/* The chunk's node from its L = 32 E lanes, lane t * E + e - turn (mod L) in node[e] of thread t of the warp. While a thread holds several,
-   each step sends half of them and keeps the other half: E - 1 + 5 exchanges in all. */
-template <class K, bool WHOLE>
-RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
+/* The steps while a thread of the warp holds several nodes: each sends half of them and keeps the other half. Lane
+   t * E + e - turn (mod L) in node[e] of thread t becomes T(32, .) of lane t * E + result - turn in node[0]. */
+template <class K, bool WHOLE> RDX_DEVICE int halve_held(typename K::A::Node *node, int n, int t, int turn)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
@@ -108,14 +107,77 @@ RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int 
             node[i] = join_slots<A, WHOLE>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i - turn);
         }
     }
-    /* Now T(32, .) with one node each: the rest of the threads' bits, then those of e, which the steps above moved to threads. */
-#pragma unroll(A::words == 1 ? 5 : 1)
-    for (int h = 16; h >= 1; h /= 2) {
-        int bit = h >= E ? h / E : 32 / E * h;
-        node[0] = join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], bit), n, h, t * E + base - turn);
-    }
+    return base;
+}
+
+/* How far apart threads are whose nodes T(2h, .) are joined to T(h, .), h < 32, once each has one: first the rest of
+   the threads' bits, then those of e, which halve_held moved to threads. */
+template <class K> RDX_DEVICE constexpr int partner_of(int h)
+{
+    return h >= K::elements ? h / K::elements : 32 / K::elements * h;
+}
+
+/* The chunk's node from its L = 32 E lanes: E - 1 + 5 exchanges in all. */
+template <class K, bool WHOLE>
+RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    int base = halve_held<K, WHOLE>(node, n, t, turn);
+#pragma unroll(A::words == 1 || (WHOLE && A::two_passes) ? 5 : 1)
+    for (int h = 16; h >= 1; h /= 2)
+        node[0] = join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], partner_of<K>(h)), n, h, t * E + base - turn);
     return node[0];
 }
+
+/* Four chunks halved together, where joins are long, as those of logsumexp are: what each of the last steps does in pairs
+   of threads twice over, two chunks share. 8 joins of T(32, .) where one chunk after the other takes 20, and 3 for the
+   four of them. */
+template <class K> struct FourChunks {
+    typedef typename K::A A;
+    typedef typename A::Node Node;
+    static constexpr int E = K::elements;
+
+    int thread, count = 0;
+    Node one, two; /* the chunk before, the two before that */
+
+    __device__ __forceinline__ explicit FourChunks(int own) : thread(own)
+    {
+    }
+
+    /* A chunk, its lanes in node[]. True where it is the fourth: their node, in every thread, is node[0]. */
+    __device__ __forceinline__ bool add(Node *node)
+    {
+        halve_held<K, true>(node, 0, thread, 0);
+        count = (count + 1) & 3;
+        if (count & 1) {
+            one = node[0];
+            return false;
+        }
+        node[0] = share(one, node[0], partner_of<K>(16));
+        if (count == 2) {
+            two = node[0];
+            return false;
+        }
+        node[0] = share(two, node[0], partner_of<K>(8));
+#pragma unroll
+        for (int step = 0; step < 5; step++) {
+            int bit = partner_of<K>(step < 3 ? 4 >> step : 16 >> (step - 3));
+            node[0] = join_full<A>(node[0], shuffle_xor<A>(node[0], bit), 0, 0);
+        }
+        return true;
+    }
+
+  private:
+    /* A step for the first in one thread of a pair, for the second in the other. */
+    __device__ __forceinline__ Node share(Node first, Node second, int bit) const
+    {
+        Node keep = first, send = second;
+        if (thread & bit)
+            keep = second, send = first;
+        return join_full<A>(keep, shuffle_xor<A>(send, bit), 0, 0);
+    }
+};
 
 /* The nodes of the threads that have one, in any order, in every thread. */
 template <class A> RDX_DEVICE typename A::Node join_any(typename A::Node node, bool has)
@@ -157,17 +219,19 @@ template <class A> struct WarpStack {
     {
     }
 
-    template <class Elements> __device__ __forceinline__ void push(typename A::Node node, Elements elements)
+    /* The node of 2^from chunks. */
+    template <class Elements>
+    __device__ __forceinline__ void push(typename A::Node node, Elements elements, int from = 0)
     {
-        int level = 0;
+        int level = from;
 #pragma unroll 1
         for (; count >> level & 1; level++) {
-            int run = 1 << level, end = count + 1;
+            int run = 1 << level, end = count + (1 << from);
             node = join_full<A>(shuffle<A>(held, level), node, elements(end - 2 * run, run), elements(end - run, run));
         }
         if (thread == level)
             held = node;
-        count++;
+        count += 1 << from;
     }
 
     /* The ragged right edge moves up. */

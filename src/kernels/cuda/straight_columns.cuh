@@ -1,0 +1,272 @@
+/* Columns straight from memory into registers. Threads have classes of lanes as in columns.cuh, but a thread asks for 16 vectors, those of
+   one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
+   ends sooner than one with rings. An item is a block's only one.
+
+   A vector is 16 bytes of packed columns, which lie at multiples of 16 bytes (strategy_straight_columns.cu) or not
+   (strategy_shifted_columns.cu), or one element of columns of any strides (strategy_single_columns.cu).
+
+   SHIFTED: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
+   line has elements, and shape.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
+   shifted, once a chunk, before classes meet. The last vector of a tile has what the one before it lacks. */
+#ifndef RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
+#define RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
+
+#include "columns.cuh"
+
+namespace rdx
+{
+
+/* Elements of a vector of 16 bytes, for ops whose nodes are small and take no counts; 0 for others, which rings serve. */
+template <class A> constexpr int straight_elements(int size)
+{
+    bool small = size > 1 && 16 / size * A::words <= 8;
+    return small && A::unit == 1 && !A::indexed && !A::counted && !A::two_passes ? 16 / size : 0;
+}
+
+/* A chunk of a thread's vector of columns: n elements from `start` on, of which `own` is the first of its class. */
+struct ColumnChunk {
+    const unsigned char *column;
+    int64_t start;
+    int n, own;
+};
+
+/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane in the order of the tree. NEAR_END: some
+   of them may reach beyond the tensor's bytes.
+
+   In the place of elements that are not there it loads the class's first: loads behind predicates made ptxas spill 1200 bytes a thread. */
+template <class K, int LINES, bool NEAR_END> struct ColumnGroup {
+    typedef typename K::A A;
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr int E = K::elements, VECTORS = 16, LANES = VECTORS / LINES, lanes_log2 = log2_constant(LANES);
+
+    const Problem &p;
+    const ColumnChunk &chunk;
+    int first_lane, lane_step;
+    int64_t pitch;      /* asked for anew by each group: places kept from group to group are 32 registers */
+    unsigned there = 0; /* a bit a vector */
+    Vector<K::bytes> got[VECTORS];
+
+    /* Of the lanes from first_lane on. */
+    __device__ __forceinline__ ColumnGroup(const Problem &problem, const ColumnChunk &own, int first)
+        : p(problem), chunk(own), first_lane(first),
+          lane_step((problem.shape.classes << problem.shape.lanes_log2) >> lanes_log2),
+          pitch(forgotten(problem.dims[problem.keep_rank].in))
+    {
+        /* All places first: computing each before its load was slower where three blocks shared the registers. */
+        int64_t places[VECTORS];
+        if (E > 1 || p.reduce_rank == 1) {
+#pragma unroll
+            for (int v = 0; v < VECTORS; v++)
+                places[v] = (chunk.start + within(v)) * pitch;
+        } else {
+#pragma unroll 1
+            for (int v = 0; v < VECTORS; v++)
+                rotate(places, VECTORS, seek_reduced(p, chunk.start + within(v)).in);
+        }
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+            there |= (unsigned)(element(v) < chunk.n) << v;
+            load_there(got[v], chunk.column + places[v]);
+        }
+    }
+
+    __device__ __forceinline__ void fold(Node *node) const
+    {
+        with_unmasked<K>(p.recipe,
+                         [&](auto in, auto map) { lanes<decltype(in), decltype(map)::value, 0, LANES>(node); });
+    }
+
+  private:
+    __device__ __forceinline__ void load_there(Vector<K::bytes> &to, const unsigned char *at) const
+    {
+        load_vector<K>(to, at, NEAR_END && p.end - at < 16 ? (int)(p.end - at) / K::size : E, p.recipe.in);
+    }
+
+    /* Of the chunk, which has fewer where the vector is not there. */
+    __device__ __forceinline__ int element(int v) const
+    {
+        return first_lane + reverse_bits(v / LINES, lanes_log2) * lane_step + v % LINES * p.recipe.lanes;
+    }
+    __device__ __forceinline__ int within(int v) const
+    {
+        return element(v) < chunk.n ? element(v) : chunk.own;
+    }
+
+    __device__ __forceinline__ bool is_there(int v) const
+    {
+        return there >> v & 1;
+    }
+
+    /* COUNT lanes from the group's lane FIRST on, and the elements of such a run. */
+    template <class In, int MAP, int FIRST, int COUNT> __device__ __forceinline__ void lanes(Node *node) const
+    {
+        if constexpr (COUNT == 1) {
+            lane<In, MAP, FIRST * LINES>(node);
+        } else {
+            constexpr int half = COUNT / 2;
+            Node upper[E];
+            lanes<In, MAP, FIRST, half>(node);
+            lanes<In, MAP, FIRST + half, half>(upper);
+            if (is_there((FIRST + half) * LINES)) {
+                int lower_count = A::counted ? elements<half>(FIRST) : 0;
+                int upper_count = A::counted ? elements<half>(FIRST + half) : 0;
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = join_full<A>(node[e], upper[e], lower_count, upper_count);
+            }
+        }
+    }
+    template <int COUNT> __device__ __forceinline__ int elements(int first) const
+    {
+        return elements_of_lane(chunk.n, element(first * LINES),
+                                log2_of(lane_step) + lanes_log2 - log2_constant(COUNT));
+    }
+
+    /* Calls f(line, e, x, y) for the elements of the lane whose first vector is FIRST. */
+    template <class In, int MAP, int FIRST, class F> __device__ __forceinline__ void each(F f) const
+    {
+#pragma unroll
+        for (int line = 0; line < LINES; line++) {
+            if (line > 0 && !is_there(FIRST + line))
+                continue;
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                read_element<A, In, MAP>(p.recipe, got[FIRST + line].word, e * K::size, x, y);
+                f(line, e, x, y);
+            }
+        }
+    }
+
+    template <class In, int MAP, int FIRST> __device__ __forceinline__ void lane(Node *node) const
+    {
+        if constexpr (A::two_passes) {
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                node[e] = {A::lowest(), 0};
+            each<In, MAP, FIRST>([&](int, int e, T x, T) { node[e].m = A::greater(node[e].m, x); });
+            each<In, MAP, FIRST>([&](int, int e, T x, T) { node[e].s = A::add(node[e].s, x, node[e].m); });
+        } else {
+            typename Step<A>::State state[E];
+            each<In, MAP, FIRST>([&](int line, int e, T x, T y) {
+                int64_t at = A::indexed ? index(FIRST + line) : 0;
+                state[e] = line == 0 ? Step<A>::begin(x, y, at) : Step<A>::next(state[e], x, y, line, at);
+            });
+            int count = A::counted ? elements<1>(FIRST / LINES) : 0;
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                node[e] = Step<A>::end(state[e], count);
+        }
+    }
+
+    __device__ __forceinline__ int64_t index(int v) const
+    {
+        return p.index_offset + seek_element(p, chunk.start + element(v)).out;
+    }
+};
+
+/* Whether vectors of a group of which the last one lies `last` elements behind the first may reach beyond the tensor's bytes. What lies before
+   them in their 16 bytes does too, but that is always there: memory is handed out by larger multiples. */
+RDX_DEVICE bool is_near_end(const Problem &p, const ColumnChunk &chunk, int first, int last)
+{
+    int64_t pitch = p.dims[p.keep_rank].in;
+    int farthest = pitch < 0 ? first : first + last < chunk.n ? first + last : chunk.n - 1;
+    return chunk.column + (chunk.start + farthest) * pitch + 16 > p.end;
+}
+
+/* The node of a thread's class of a chunk, from groups of LINES lines. */
+template <class K, bool SHIFTED, int LINES>
+RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, const ColumnChunk &chunk,
+                               typename K::A::Node *node)
+{
+    constexpr int lanes_log2 = log2_constant(16 / LINES);
+    const RdxCudaShape &s = p.shape;
+    int groups_log2 = s.lanes_log2 - lanes_log2, classes_log2 = log2_of(s.classes), lanes = s.classes << s.lanes_log2;
+    int last = lanes - (lanes >> lanes_log2) + (LINES - 1) * p.recipe.lanes; /* of a group, from its first element on */
+    auto lane = [&](int64_t group) { return lane_of(s, chunk.own, (int)group << lanes_log2); };
+    auto elements = [&](int64_t first, int log2) {
+        return elements_of_lane(chunk.n, lane(first), classes_log2 + groups_log2 - log2);
+    };
+#pragma unroll 1
+    for (int i = 0; i < 1 << groups_log2; i++) {
+        int first = lane(i);
+        if (SHIFTED && is_near_end(p, chunk, first, last))
+            ColumnGroup<K, LINES, SHIFTED>(p, chunk, first).fold(node);
+        else
+            ColumnGroup<K, LINES, false>(p, chunk, first).fold(node);
+        stack.take(i, groups_log2, node, elements);
+    }
+}
+
+/* The same, of as many lines as the longest lane has, but no more lanes a group than the thread has. */
+template <class K, bool SHIFTED>
+RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, const ColumnChunk &chunk,
+                               typename K::A::Node *node)
+{
+    constexpr bool all = K::elements > 1; /* elements alone are little in flight either way */
+    int longest = ((chunk.n - 1) >> log2_of(p.recipe.lanes)) + 1, fewest = 16 >> p.shape.lanes_log2;
+    int lines = longest > fewest ? longest : fewest;
+    if (chunk.own >= chunk.n)
+        return;
+    if (lines <= 1)
+        straight_class<K, SHIFTED, 1>(p, stack, chunk, node);
+    else if (all && lines <= 2)
+        straight_class<K, SHIFTED, 2>(p, stack, chunk, node);
+    else if (lines <= 4)
+        straight_class<K, SHIFTED, 4>(p, stack, chunk, node);
+    else if (all && lines <= 8)
+        straight_class<K, SHIFTED, 8>(p, stack, chunk, node);
+    else
+        straight_class<K, SHIFTED, 16>(p, stack, chunk, node);
+}
+
+/* Columns of aligned vectors become those of the tile: element e of a thread is the one `by` elements further on. */
+template <class K>
+RDX_DEVICE void shift_columns(const RdxCudaShape &s, const ColumnStack<K> &stack, const ColumnSeat &seat, int by,
+                              typename K::A::Node *node)
+{
+    constexpr int E = K::elements;
+    bool is_last = seat.vector == s.width - 1;
+    ColumnStack<K> next = {stack.own + (is_last ? s.class_warps * s.stack_words - seat.vector : 1)};
+    if ((seat.across + 1) * E > s.tile_columns) /* none behind it, and its columns are no one's */
+        next = stack;
+    stack.put(0, node);
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < E; e++)
+        node[e] = e + by < E ? stack.get(0, e + by) : next.get(0, e + by - E);
+    __syncthreads();
+}
+
+template <class K, bool SHIFTED> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *shared)
+{
+    typedef typename K::A A;
+    const RdxCudaShape &s = p.shape;
+    int thread = thread_of_warp();
+    ColumnSeat seat(s, thread);
+    ColumnStack<K> stack = {shared + warp_of_block() * s.stack_words + thread};
+    Item item = item_of(p, blockIdx.x);
+    int own = seat.class_of(s, item.residue);
+    reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int, int64_t, int64_t, auto each_chunk) {
+        const unsigned char *at = p.in + seek_output(p, item.first_output + tile).in;
+        int64_t last = item.outputs - tile - 1; /* column of the tile */
+        int by = 0;
+        if (SHIFTED)
+            by = (int)((uintptr_t)(at + own * p.dims[p.keep_rank].in) & 15) / K::size;
+        /* Threads beyond the last column read the vector that has it. */
+        int64_t vector = (last + by) / K::elements;
+        vector = (seat.across < vector ? seat.across : vector) * K::elements - by;
+        at += K::elements > 1 ? vector * K::size : vector * p.dims[p.keep_rank - 1].in;
+        each_chunk([&](int64_t chunk, typename A::Node *node) {
+            ColumnChunk here = {at, chunk * 16 * p.recipe.lanes, elements_of_chunk(p, chunk), own};
+            straight_class<K, SHIFTED>(p, stack, here, node);
+            if constexpr (SHIFTED)
+                shift_columns(s, stack, seat, by, node);
+        });
+    });
+    end_item<A>(p, item, shared);
+}
+
+} // namespace rdx
+#endif

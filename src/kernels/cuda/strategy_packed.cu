@@ -1,0 +1,233 @@
+/* packed: short rows that follow each other without a gap, each of 1, 2, 4 .. 32 whole, aligned vectors, straight from memory into
+   registers. A thread asks for 16 vectors, one of each of 16 lines of 512 bytes, before it looks at the first; no shared memory.
+
+   A row of 2^levels vectors lies in as many neighbouring threads, and has one element a lane. Its tree halves across the threads first,
+   then within a vector. Two lines meet at a step: threads half a row apart keep a line each and send the other, so a step halves what
+   a thread holds along with the threads that a row is spread over, and costs an exchange for every second node (all of them
+   exchanged on their own would take `levels` each). After the last step every thread has a row to itself, and a warp has 32 neighbouring
+   outputs; of 32 vectors, where 16 lines are half of what that takes, two threads have the same.
+
+   Of elements of 16 bits the first step exchanges vectors as they are, and they are widened after it.
+
+   How many steps there are is asked as they are made, which all threads answer alike: one piece of code for all rows. */
+#include "short_rows.cuh"
+
+namespace rdx
+{
+
+template <class K> struct PackedRows {
+    typedef typename K::A A;
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr bool any_order = is_exact<A>();
+    static constexpr int E = K::elements, NODES = any_order ? 1 : E; /* of a vector */
+    static constexpr bool narrow = K::size < 4 && !any_order;        /* see exchange */
+    static constexpr int STEPS = RDX_CUDA_PACKED_STEPS(NODES, A::words), LINES = 1 << STEPS;
+
+    const Problem &p;
+    int thread, levels, spread; /* spread: log2 of the threads that a row is spread over in the end */
+    Node result[LINES];         /* of rows 32 outputs apart; the first LINES >> levels are there */
+
+    __device__ __forceinline__ PackedRows(const Problem &problem, int own)
+        : p(problem), thread(own), levels(log2_of(problem.recipe.count / E)),
+          spread(levels > STEPS ? levels - STEPS : 0)
+    {
+    }
+
+    /* The lanes of a vector, or all that they come to. */
+    template <class In, int MAP> __device__ __forceinline__ void lift(const Vector<16> &raw, Node *node) const
+    {
+        typename Step<A>::State state[NODES];
+        if constexpr (adds_words<K, In, MAP>()) {
+            int sum = 0;
+#pragma unroll
+            for (int w = 0; w < 4; w++)
+                sum = add_bytes<In, MAP>(p.recipe, raw.word[w], sum);
+            state[0] = Step<A>::begin(sum, sum, 0);
+        } else {
+            int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+            int64_t index = A::indexed ? p.index_offset + (thread & ((1 << levels) - 1)) * E * step : 0;
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
+                if (any_order && e > 0)
+                    state[0] = Step<A>::next(state[0], x, y, 0, index + e * step);
+                else
+                    state[e] = Step<A>::begin(x, y, index + e * step);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < NODES; i++)
+            node[i] = Step<A>::end(state[i], 1);
+    }
+
+    /* T(1, 0) from nodes of `each` elements. */
+    static __device__ __forceinline__ Node halve_vector(Node *node, int each)
+    {
+#pragma unroll
+        for (int half = NODES / 2, n = each; half >= 1; half /= 2, n *= 2)
+#pragma unroll
+            for (int i = 0; i < half; i++)
+                node[i] = join_full<A>(node[i], node[i + half], n, n);
+        return node[0];
+    }
+
+    /* The first step: what is sent are vectors as they lie in memory, where nodes would be twice as many words. */
+    template <class In, int MAP>
+    __device__ __forceinline__ void exchange(const Vector<16> &line, const Vector<16> &next, Node *node) const
+    {
+        int bit = 1 << levels >> 1;
+        bool upper = thread & bit;
+        Vector<16> keep, got;
+        Node other[NODES];
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            keep.word[w] = upper ? next.word[w] : line.word[w];
+            got.word[w] = __shfl_xor_sync(whole_warp, upper ? line.word[w] : next.word[w], bit);
+        }
+        lift<In, MAP>(keep, node);
+        lift<In, MAP>(got, other);
+#pragma unroll
+        for (int i = 0; i < NODES; i++)
+            node[i] = join_full<A>(node[i], other[i], 1, 1);
+    }
+
+    /* What lines FIRST .. FIRST + 2^STEP - 1 come to in this thread; rows of fewer levels are done before. */
+    template <class In, int MAP, int STEP, int FIRST>
+    __device__ __forceinline__ void gather(const Vector<16> *raw, Node *node)
+    {
+        if constexpr (STEP == 0) {
+            lift<In, MAP>(raw[FIRST], node);
+        } else if (STEP == 1 && narrow && levels > 0) {
+            exchange<In, MAP>(raw[FIRST], raw[FIRST + 1], node);
+        } else {
+            constexpr int half = 1 << (STEP - 1);
+            Node other[NODES];
+            gather<In, MAP, STEP - 1, FIRST>(raw, node);
+            gather<In, MAP, STEP - 1, FIRST + half>(raw, other);
+            if (!(STEP == 1 && narrow) && levels >= STEP) {
+                int bit = 1 << levels >> STEP;
+                bool upper = thread & bit;
+#pragma unroll
+                for (int i = 0; i < NODES; i++) {
+                    Node keep = upper ? other[i] : node[i], send = upper ? node[i] : other[i];
+                    node[i] = join_full<A>(keep, shuffle_xor<A>(send, bit), half, half);
+                }
+            }
+        }
+        if (levels == STEP)
+            result[FIRST >> STEP] = halve_vector(node, 1 << STEP);
+    }
+
+    template <class In, int MAP> __device__ __forceinline__ void fold(const Vector<16> *raw)
+    {
+        Node node[NODES];
+        gather<In, MAP, STEPS, 0>(raw, node);
+        if (spread == 0)
+            return;
+        int each = LINES;
+#pragma unroll 1
+        for (int bit = 1 << spread >> 1; bit >= 1; bit /= 2, each *= 2)
+#pragma unroll
+            for (int i = 0; i < NODES; i++)
+                node[i] = join_full<A>(node[i], shuffle_xor<A>(node[i], bit), each, each);
+        result[0] = halve_vector(node, each);
+    }
+
+    /* The results of lines whose first output is `first`. */
+    __device__ __forceinline__ void store(int64_t first)
+    {
+        int steps = levels - spread, line = reverse_bits(thread >> spread, steps), count = LINES >> steps;
+        int64_t output = first + ((line << 5) >> levels) + (thread >> levels);
+        int64_t left = (p.outputs - output + 31) / 32; /* of its kind, this one too */
+        const RdxCudaDim &dim = p.dims[0];
+        unsigned char *out = p.out + output * dim.out, *out2 = p.out2 + output * dim.out2;
+        if ((thread & ((1 << spread) - 1)) != 0)
+            return;
+        count = left < count ? (int)left : count;
+        if (store_values(out, 32 * dim.out, count))
+            return;
+#pragma unroll 1
+        for (int i = 0; i < count; i++) {
+            emit<A>(p, {out, out2, 0, 1, false}, result[0]);
+            rotate(result, LINES, result[0]);
+            out += 32 * dim.out;
+            out2 += 32 * dim.out2;
+        }
+    }
+
+  private:
+    template <class Store>
+    __device__ __forceinline__ void each_value(unsigned char *out, int64_t step, int count, Store &&store) const
+    {
+#pragma unroll
+        for (int i = 0; i < LINES; i++, out += step)
+            if (i < count)
+                store(out, result[i].s);
+    }
+
+    /* Sums and means of the most frequent types, which are asked for once: to emit them takes more than to fold rows of a vector or two.
+       False, and nothing is done, where it is something else. */
+    __device__ __forceinline__ bool store_values(unsigned char *out, int64_t step, int count)
+    {
+        if constexpr (may_be_direct<A>()) {
+            const RdxRecipe &r = p.recipe;
+            bool own = r.out == (sizeof(T) == 4 ? RDX_TYPE_F32 : RDX_TYPE_F64), mean = r.finish == RDX_FINISH_MEAN;
+            bool half = sizeof(T) == 4 && r.out == RDX_TYPE_F16, brain = sizeof(T) == 4 && r.out == RDX_TYPE_BF16;
+            if (!p.shape.plain || r.omit || !(mean || r.finish == RDX_FINISH_VALUE) || !(own || half || brain))
+                return false;
+            T n = (T)r.count;
+#pragma unroll
+            for (int i = 0; i < LINES; i++)
+                if (mean && i < count)
+                    result[i].s = result[i].s / n;
+            if (own)
+                each_value(out, step, count, [](unsigned char *to, T x) { *(T *)to = x != x ? nan_of(x) : x; });
+            else if (half)
+                each_value(out, step, count, [](unsigned char *to, T x) { *(uint16_t *)to = rdx_store_f16((float)x); });
+            else
+                each_value(out, step, count,
+                           [](unsigned char *to, T x) { *(uint16_t *)to = rdx_store_bf16((float)x); });
+            return true;
+        }
+        return false;
+    }
+};
+
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_kernel(const __grid_constant__ Problem p)
+{
+    typedef PackedRows<K> Rows;
+    if constexpr (!K::A::two_passes && Rows::STEPS > 0 &&
+                  (K::size > 1 || Rows::any_order)) { /* the tables name more than shape.c gives it */
+        int thread = kept(thread_of_warp());
+        Rows rows(p, thread);
+        int64_t line = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * Rows::LINES;
+        int64_t end = p.outputs << rows.levels, vector = line * 32; /* of vectors */
+        if (vector >= end)
+            return;
+        const unsigned char *at =
+            (const unsigned char *)forgotten((int64_t)(p.in + (vector + thread) * 16)); /* lest each load adds it up */
+        int own = end - vector < 32 * Rows::LINES ? (int)(end - vector) - thread : 32 * Rows::LINES;
+        Vector<16> raw[Rows::LINES];
+#pragma unroll
+        for (int l = 0; l < Rows::LINES; l++)
+            if (32 * l < own)
+                load<16>(raw[l].word, at + l * line_bytes);
+        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            typedef decltype(in) In;
+            constexpr int MAP = decltype(map)::value;
+            if constexpr (K::size > 1 || In::integral)
+                rows.template fold<In, MAP>(raw);
+        });
+        rows.store(vector >> rows.levels);
+    }
+}
+
+} // namespace rdx
+
+#define RDX_STRATEGY packed
+#define RDX_KERNEL rdx::packed_kernel
+#define RDX_ELEMENTS(size, words) (16 / (size))
+#include "stamp.inc"

@@ -1,0 +1,21 @@
+/* straight_columns: whole vectors of packed, aligned columns, straight into registers (straight_columns.cuh). */
+#include "straight_columns.cuh"
+
+namespace rdx
+{
+
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(const __grid_constant__ Problem p)
+{
+    if constexpr (K::elements > 0) {
+        RDX_DYNAMIC_SHARED(uint32_t, shared);
+        straight_columns<K, false>(p, shared);
+    }
+}
+
+} // namespace rdx
+
+#define RDX_STRATEGY straight_columns
+#define RDX_KERNEL rdx::straight_columns_kernel
+#define RDX_ELEMENTS_OF(Algebra, size) rdx::straight_elements<Algebra>(size)
+#include "stamp.inc"
