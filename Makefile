@@ -164,9 +164,7 @@ $(TOOLKIT): $(tool_obj)
 $(COMMAND): $(OBJ)/tools/redax.o $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ -lcjson $(LIBS)
 
-# The shapes of CUDA blocks are pure C, no part of the core, and tested wherever it is.
-cuda_shapes := shape shape_columns
-$(CHECK_ALL): $(test_obj) $(cuda_shapes:%=$(OBJ)/src/kernels/cuda/%.o) $(TOOLKIT) $(STATIC)
+$(CHECK_ALL): $(test_obj) $(TOOLKIT) $(STATIC)
 	$(call say,LD,$@) $(LINK) -o $@ $^ $(CHECK_LIBS) -lcjson $(LIBS)
 
 # The GPU suite is built where Check is and run where a GPU is: it holds Check, and loads the plugin.
@@ -194,7 +192,7 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 
 # ---- CUDA ----
 # The plugin: made by `make cuda`, which takes nvcc and about half an hour of processor time; `make` makes the core
-# alone. Each strategy is compiled once for each family of kernels (kernels.def), so that the pieces build side by side.
+# alone. Each kernel is compiled once for each family of algebras and dtypes (kernels.def), so that the pieces build side by side.
 # -fmad=false: no fma that the source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # The kernels copy asynchronously, which takes sm_80. Code for the GPUs that are here, where nvcc knows them; else for sm_80 and
@@ -219,10 +217,9 @@ else
 CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
 endif
 cuda_dir := src/kernels/cuda
-cuda_strategies := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/strategy_*.cu))
-cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory pick reads transfer)
-cuda_obj := $(cuda_host) $(cuda_shapes:%=$(OBJ)/$(cuda_dir)/%.o) \
-	$(foreach family,$(CUDA_FAMILIES),$(cuda_strategies:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
+cuda_kernels := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/kernel_*.cu))
+cuda_host := $(patsubst %,$(OBJ)/$(cuda_dir)/%.o,calls device measure memory reads transfer)
+cuda_obj := $(cuda_host) $(foreach family,$(CUDA_FAMILIES),$(cuda_kernels:%=$(OBJ)/$(cuda_dir)/%.$(family).o))
 cuda_gencode = $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(arch:sm_%=compute_%),code=$(arch)) \
 	$(foreach arch,$(CUDA_PTX),-gencode arch=compute_$(arch),code=compute_$(arch))
 NVCC_SOURCE := -std=c++17 -O3 -fmad=false -Iinclude -Isrc -MMD -MP
@@ -256,13 +253,13 @@ endif
 -include $(wildcard $(OBJ)/$(cuda_dir)/*.d)
 
 # ---- What nvcc makes of the kernels ----
-# `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every strategy with the
+# `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every kernel with the
 # tables of the debug build: about two and a half minutes of processor time. The tile of general holds every algebra
 # whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
 ptx_dir := $(BUILD)/ptx
-ptx_named := $(ptx_dir)/strategy_general.SAMPLE.named.ptx
-ptx_small := $(cuda_strategies:%=$(ptx_dir)/%.SMALL.ptx)
-ptx_host := $(patsubst $(cuda_dir)/%.cu,$(ptx_dir)/%.ptx,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
+ptx_named := $(ptx_dir)/kernel_general.SAMPLE.named.ptx
+ptx_small := $(cuda_kernels:%=$(ptx_dir)/%.SMALL.ptx)
+ptx_host := $(patsubst $(cuda_dir)/%.cu,$(ptx_dir)/%.ptx,$(filter-out $(cuda_dir)/kernel_%,$(wildcard $(cuda_dir)/*.cu)))
 ptx_nvcc = mkdir -p $(@D) && $(NVCC) $(NVCC_SOURCE) -MF $@.d -arch=compute_90 -ptx -o $@
 
 $(ptx_host): $(ptx_dir)/%.ptx: $(cuda_dir)/%.cu
@@ -271,15 +268,15 @@ $(ptx_host): $(ptx_dir)/%.ptx: $(cuda_dir)/%.cu
 $(ptx_small): $(ptx_dir)/%.SMALL.ptx: $(cuda_dir)/%.cu
 	$(call say,PTX,'$< (SMALL)') $(ptx_nvcc) -DRDX_CUDA_SMALL_TABLES -DRDX_FAMILY=SMALL -DRDX_FAMILY_SMALL $<
 
-$(ptx_named): $(cuda_dir)/strategy_general.cu tests/ptx/named_fma.cuh
+$(ptx_named): $(cuda_dir)/kernel_general.cu tests/ptx/named_fma.cuh
 	$(call say,PTX,'$< (SAMPLE)') $(ptx_nvcc) -include tests/ptx/named_fma.cuh -DRDX_CUDA_SAMPLE_TABLES -DRDX_FAMILY=SAMPLE \
 		-DRDX_FAMILY_SAMPLE $<
 
 $(ptx_small:%=%as): %.ptxas: %.ptx
 	$(call say,PTXAS,$<) { $(NVCC) --version && $(NVCC) -arch=sm_90 -fmad=false -Xptxas -v -cubin -o /dev/null $<; } >$@ 2>&1 || { cat $@; false; }
 
-# block_y first: it takes longest.
-ptx: $(ptx_dir)/strategy_block_y.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
+# ring_columns first: it takes longest.
+ptx: $(ptx_dir)/kernel_ring_columns.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
 
 -include $(wildcard $(ptx_dir)/*.d)
 
@@ -317,8 +314,8 @@ EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-
 	$(EMU_DEFINES_$(EMU_TABLES)) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
 	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
-emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/strategy_%,$(wildcard $(cuda_dir)/*.cu)))
-emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_strategies:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
+emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/kernel_%,$(wildcard $(cuda_dir)/*.cu)))
+emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_kernels:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
 EMU_PLUGIN := $(EMU_BUILD)/libredax_cuda_emu.so
 
 $(emu_obj)/tests/emu/%.o: tests/emu/%.cpp
@@ -334,12 +331,11 @@ $$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
 endef
 $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
-# Warps take several rows from three blocks on, and rows of heavy ops the rings from 24 KB on: with as many as a GPU waits for, no case
-# that runs here would show it.
-$(cuda_shapes:%=$(emu_obj)/$(cuda_dir)/%.o): $(emu_obj)/$(cuda_dir)/%.o: $(cuda_dir)/%.c $(cuda_dir)/shape_parts.h
-	$(call say,CC,$<) mkdir -p $(@D) && $(CC) $(SRC_FLAGS) -DRDX_CUDA_MANY_BLOCKS=2 -DRDX_CUDA_HEAVY_BYTES=24576 -c -o $@ $<
+# The emulated devices say that warps take several rows from three blocks on, and that rows of heavy ops go through rings from 24 KB on:
+# with as much as a GPU waits for, no case that runs here would show it.
+$(emu_obj)/$(cuda_dir)/device.o: EMU_FLAGS += -DRDX_CUDA_MANY_BLOCKS=2 -DRDX_CUDA_HEAVY_BYTES=24576
 
-$(EMU_PLUGIN): $(emu_machine) $(emu_kernels) $(cuda_shapes:%=$(emu_obj)/$(cuda_dir)/%.o) tests/emu/plugin.map
+$(EMU_PLUGIN): $(emu_machine) $(emu_kernels) tests/emu/plugin.map
 	$(call say,LD,$@) $(EMU_CXX) -shared -pthread $(emu_sanitize) $(EMU_CFLAGS) -Wl,--version-script=tests/emu/plugin.map \
 		$(if $(EMU_SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
 

@@ -6,7 +6,7 @@
 #include "kernels/kernel.h"
 
 enum {
-    RDX_PLUGIN_VERSION = 3,
+    RDX_PLUGIN_VERSION = 4,
     RDX_PLUGIN_READS = 3 /* plain read kernels */
 };
 

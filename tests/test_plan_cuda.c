@@ -14,23 +14,21 @@ static const char golden_path[] = "tests/golden_plans.txt", cases_path[] = "benc
 
 enum { LINE = 1024 };
 
-/* One line with everything that a kernel is launched by, and the costs of all candidates. */
+/* One line with what is launched, and the costs of all candidates. */
 static void describe(char *line, const char *device, const char *name, const RdxCandidate *candidates, int count,
                      int chosen)
 {
     static const char *const finishing[] = {"none", "last", "launch"};
     const RdxConfig *c = &candidates[chosen].config;
+    const RdxCudaLaunch *l = &c->launch;
     int n = snprintf(
         line, LINE,
-        "%s %s %s/%s grid=%lld block=%dx%d v%d loads=%d stages=%d tile=%lld lanes=%d outputs=%lld split=%lld "
-        "part=%lld residues=%d slices=%lld items=%lld regs=%d resident=%d shared=%lld work=%lld finish=%s:%lld "
-        "idx=%d flight=%.0f waves=%.2f |",
-        device, name, rdx_strategies[c->strategy].name, rdx_form_name(c->variant), (long long)c->grid, c->block_x,
-        c->block_y, c->vector_bytes, c->loads, c->stages, (long long)c->tile_bytes, c->lanes_per_output,
-        (long long)c->outputs_per_block, (long long)c->split, (long long)c->part_chunks, c->residues,
-        (long long)c->slices, (long long)c->items, c->registers, c->resident, (long long)c->shared_bytes,
-        (long long)c->workspace_bytes, finishing[c->finishing], (long long)c->finish_grid, c->index_bits,
-        c->flight_bytes, c->waves);
+        "%s %s %s/%s v%d split=%lld part=%lld residues=%d slices=%lld work=%lld finish=%s:%lld, %s blocks=%lld "
+        "threads=%d outputs=%lld warps=%d shared=%lld |",
+        device, name, rdx_strategies[c->strategy].name, rdx_form_name(c->variant), c->vector_bytes, (long long)c->split,
+        (long long)c->part_chunks, c->residues, (long long)c->slices, (long long)c->workspace_bytes,
+        finishing[c->finishing], (long long)c->finish_grid, rdx_cuda_kernel_name(l), (long long)l->blocks, l->threads,
+        (long long)l->shape.group_outputs, l->shape.team, (long long)l->shared_bytes);
     for (int i = 0; i < count; i++) {
         const RdxCandidate *candidate = &candidates[i];
         if (candidate->refused)
@@ -120,6 +118,7 @@ static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
         RdxConfig again = {.strategy = c->strategy};
         rdx_strategies[c->strategy].configure(&p->situation, &again);
         again.cost_us = rdx_strategies[c->strategy].cost(&p->situation, &again);
+        KEEPS(rdx_cuda_launch_of(&again.launch, &p->situation, &again));
         KEEPS(memcmp(&again, c, sizeof again) == 0);
         met->applicable[c->strategy]++;
         met->forms[c->variant]++;
@@ -194,8 +193,8 @@ static const struct {
     {"sum:f32:33554432x3/0", "global", "few_columns"},
     {"sum:f32:2097152x128/0", "global", "columns"},
     {"sum:f32:8192x768/0", "global", "columns"},
-    {"sum:f32:256x256x3025/0,2", "global", "straddle"},
-    {"sum:f32:4096x512x49/0,2", NULL, "pieces"},
+    {"sum:f32:256x256x3025/0,2", "global", "gather"},
+    {"sum:f32:4096x512x49/0,2", NULL, "gather"},
     {"sum:f32:8589934592@0", NULL, NULL},
     {"sum:i8:8589934592/0", "global", "rows"},
     {"sum:f32:4294967296x2/1", "thread", NULL},

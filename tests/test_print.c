@@ -113,21 +113,31 @@ static void check_cuda_numbers(const cJSON *item, const RdxConfig *c)
 {
 #define SAME(name)                                                                                                     \
     ck_assert_msg(number(item, #name) == (double)c->name, #name " is %g, not %g", number(item, #name), (double)c->name)
-    SAME(grid);
-    SAME(block_x);
-    SAME(block_y);
     SAME(vector_bytes);
-    SAME(loads);
-    SAME(stages);
-    SAME(tile_bytes);
-    SAME(lanes_per_output);
-    SAME(outputs_per_block);
+    SAME(split);
     SAME(part_chunks);
     SAME(residues);
     SAME(slices);
     SAME(groups);
+    SAME(workspace_bytes);
+    ck_assert(number(item, "outputs_per_group") == (double)c->outputs_per_block);
+    const cJSON *launch = cJSON_GetObjectItemCaseSensitive(item, "launch");
+    const cJSON *kernel = cJSON_GetObjectItemCaseSensitive(launch, "kernel");
+    ck_assert_str_eq(kernel->valuestring, rdx_cuda_kernel_name(&c->launch));
+    ck_assert(number(launch, "blocks") == (double)c->launch.blocks && number(launch, "threads") == c->launch.threads);
+    ck_assert(number(launch, "shared_bytes") == (double)c->launch.shared_bytes);
+    ck_assert(number(launch, "outputs_per_block") == (double)c->launch.shape.group_outputs);
+    ck_assert(number(launch, "warps_per_output") == c->launch.shape.team);
+    ck_assert(number(launch, "finish_blocks") == (double)c->finish_grid);
+    item = cJSON_GetObjectItemCaseSensitive(item, "model");
+    SAME(grid);
     SAME(items);
-    SAME(finish_grid);
+    SAME(block_x);
+    SAME(block_y);
+    SAME(lanes_per_output);
+    SAME(loads);
+    SAME(stages);
+    SAME(tile_bytes);
     SAME(registers);
     SAME(resident);
     SAME(shared_bytes);
@@ -276,10 +286,11 @@ START_TEST(whole_text)
     const char *text = print(r, RDX_TEXT);
     ck_assert_ptr_nonnull(strstr(text, "sum f32 -> f32, 64 outputs of 3211264 elements, on h200\n"
                                        "  space      keep [64:50176] reduce [256:3211264 12544:4]\n"
-                                       "  choice     global, runs: grid "));
-    ck_assert_ptr_nonnull(strstr(text, "\n  predicted  822 MB in "));
-    ck_assert_ptr_nonnull(strstr(text, "% of 4.69 TB/s; "));
-    ck_assert_ptr_nonnull(strstr(text, ", the last block finishes\n"));
+                                       "  choice     global, runs: loads of 16 bytes, split "));
+    ck_assert_ptr_nonnull(strstr(text, ", the last block finishes\n  launch     ring_rows: "));
+    ck_assert_ptr_nonnull(strstr(text, " blocks of 256 threads, 1 output a block, 8 warps an output, "));
+    ck_assert_ptr_nonnull(strstr(text, " bytes of shared memory\n  predicted  822 MB in about "));
+    ck_assert_ptr_nonnull(strstr(text, "% of 4.69 TB/s\n"));
     ck_assert_ptr_nonnull(
         strstr(text, "\n    warp       refused: the reduced elements of an output lie in several runs\n"));
 }

@@ -1,134 +1,17 @@
-/* How the CUDA kernels cut plans into blocks (src/kernels/cuda/shape.c), held against random spaces and all candidate plans of three
-   GPUs: every output, chunk and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough,
-   shared memory stays within the device's. What is checked is worked out from the fields as the kernels read them (grid.cuh,
+/* How CUDA plans are launched (src/plan/cuda_*.c), held against random spaces and all candidate plans of three GPUs: every output, chunk
+   and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough, shared memory stays within the
+   device's. What is checked is worked out from the fields as the kernels read them (grid.cuh,
    tile.cuh, rows.cuh), so no GPU is needed. */
 #include "plan_rules.h"
 
 #include <check.h>
-#include <kernels/cuda/shape.h>
-#include <plan/layout.h>
+#include <plan/cuda_parts.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const devices[] = {"h200", "a100", "t4"};
 
-enum { SHAPES = 4000, WARPS = RDX_CUDA_THREADS / 32, KERNEL_SHARED = 2048 };
-
-typedef enum Kind {
-    COLUMNS,
-    PACKED,
-    SHORT,
-    STRAIGHT,
-    ROWS,
-    GATHER,
-    FEW,
-    STRAIGHT_COLUMNS,
-    SHIFTED_COLUMNS,
-    VECTORS,
-    SINGLE_COLUMNS,
-    TILE,
-    NONE,
-    KINDS
-} Kind;
-static const char *const kind_names[] = {
-    "columns",          "packed",          "short",   "straight",       "rows", "gather", "few_columns",
-    "straight_columns", "shifted_columns", "vectors", "single_columns", "tile", "none"};
-
-typedef struct Cut {
-    RdxCudaShape shape;
-    Kind kind;
-    int elements, words, threads;
-} Cut;
-
-/* As strategy_straight_columns.cu has it. */
-static bool is_small(const RdxRecipe *recipe, int size, int words)
-{
-    static const RdxAlgebra small[] = {RDX_ALGEBRA_SUM,  RDX_ALGEBRA_PROD, RDX_ALGEBRA_SUMSQ,
-                                       RDX_ALGEBRA_ISUM, RDX_ALGEBRA_MAX,  RDX_ALGEBRA_AND,
-                                       RDX_ALGEBRA_OR,   RDX_ALGEBRA_XOR,  RDX_ALGEBRA_SUMN};
-    for (size_t i = 0; i < RDX_LENGTH(small); i++)
-        if (recipe->algebra == small[i])
-            return recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
-    return false;
-}
-
-static bool cut_columns(Cut *cut, Kind kind, const PlanCase *p, const RdxConfig *c, int groups, bool shifted,
-                        int elements)
-{
-    int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
-    cut->kind = kind;
-    cut->elements = elements;
-    bool taken =
-        rdx_cuda_shape_vectors(&cut->shape, &p->space, &p->recipe, c, groups, shifted, elements, cut->words, shared);
-    cut->threads = 32 * cut->shape.warps;
-    return taken && (groups > 0 || cut->shape.items <= INT32_MAX);
-}
-
-/* In the order in which bind asks, with the vectors of the kernel tables. */
-static void cut_up(Cut *cut, const PlanCase *p, const RdxConfig *c)
-{
-    const RdxSpace *space = &p->space;
-    const RdxRecipe *recipe = &p->recipe;
-    int size = space->in_size, column = size <= 2 ? 4 : 16 / size;
-    memset(cut, 0, sizeof *cut);
-    cut->words = (rdx_recipe_state_bytes(recipe) + 3) / 4;
-    cut->threads = RDX_CUDA_THREADS;
-    if (rdx_cuda_shape_is_columns(space, recipe, c, column)) {
-        cut->kind = COLUMNS;
-        cut->elements = column;
-        rdx_cuda_shape_columns(&cut->shape, space, recipe, c, column);
-        return;
-    }
-    int vector = 16 / size;
-    if (rdx_cuda_shape_is_packed(space, recipe, c, vector, cut->words)) {
-        cut->kind = PACKED;
-        cut->elements = vector;
-        rdx_cuda_shape_packed(&cut->shape, space, recipe, c, vector, cut->words);
-        return;
-    }
-    int64_t shared = p->situation.device->shared_per_block - KERNEL_SHARED;
-    int lanes = cut->words <= 2 || size == 1 ? 16 : cut->words <= 4 || size == 2 ? 8 : 4;
-    bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
-    if (!real && size <= 2 && (cut->words == 1 || recipe->algebra == RDX_ALGEBRA_ISUM))
-        lanes = 32;
-    if (rdx_cuda_shape_is_short(space, recipe, c) &&
-        rdx_cuda_shape_short(&cut->shape, space, recipe, c, lanes, shared)) {
-        cut->kind = SHORT;
-        cut->elements = lanes;
-    } else if (rdx_cuda_shape_is_straight(space, recipe, c, cut->words) &&
-               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, 0, cut->words, shared)) {
-        cut->kind = STRAIGHT;
-        cut->elements = vector;
-    } else if (rdx_cuda_shape_is_rows(space, c) &&
-               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, RDX_CUDA_RING_ROWS, cut->words, shared)) {
-        cut->kind = ROWS;
-        cut->elements = vector;
-    } else if (rdx_cuda_shape_is_gather(space, c) &&
-               rdx_cuda_shape_rows(&cut->shape, space, recipe, c, 0, cut->words, shared)) {
-        cut->kind = GATHER;
-        cut->elements = 1;
-    } else if (rdx_cuda_shape_is_few(space, c, vector) &&
-               rdx_cuda_shape_few(&cut->shape, space, recipe, c, cut->words, shared)) {
-        cut->kind = FEW;
-        cut->elements = vector;
-        cut->threads = 32 * cut->shape.warps;
-    } else if (is_small(recipe, size, cut->words) && rdx_cuda_shape_is_straight_columns(space, recipe, c, vector) &&
-               cut_columns(cut, STRAIGHT_COLUMNS, p, c, 0, false, vector)) {
-        return;
-    } else if (is_small(recipe, size, cut->words) && rdx_cuda_shape_is_shifted_columns(space, recipe, c, vector) &&
-               cut_columns(cut, SHIFTED_COLUMNS, p, c, 0, true, vector)) {
-        return;
-    } else if (rdx_cuda_shape_is_vectors(space, c, vector) &&
-               cut_columns(cut, VECTORS, p, c, RDX_CUDA_RING_COLUMNS, false, vector)) {
-        return;
-    } else if (rdx_cuda_shape_is_single_columns(space, recipe) && cut_columns(cut, SINGLE_COLUMNS, p, c, 0, false, 1)) {
-        return;
-    } else {
-        cut->kind = rdx_cuda_shape_tile(&cut->shape, space, recipe, c, cut->words, shared) ? TILE : NONE;
-        cut->elements = 1;
-        cut->threads = cut->shape.width * cut->shape.height;
-    }
-}
+enum { SHAPES = 4000, KERNEL_SHARED = 2048 };
 
 typedef struct Group {
     int64_t first, outputs;
@@ -178,7 +61,7 @@ static int log2_of(int64_t n)
 }
 
 /* Each chunk in one part, each lane of a chunk in one residue class and there in one place of one batch. */
-static void check_parts(const PlanCase *p, const Cut *cut)
+static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
 {
     const RdxCudaShape *s = &cut->shape;
     int64_t chunk = rdx_recipe_chunk(&p->recipe), chunks = rdx_div_up(p->space.reduce_count, chunk);
@@ -188,19 +71,20 @@ static void check_parts(const PlanCase *p, const Cut *cut)
     KEEPS(s->slices >= 1 && s->items == s->groups * s->split * s->residues * s->slices);
     KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
+    const bool shifted = cut->kind == RDX_CUDA_KIND_SHIFTED_COLUMNS;
     switch (cut->kind) {
-    case COLUMNS:
+    case RDX_CUDA_KIND_THREAD_COLUMNS:
         KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
         break;
-    case PACKED: { /* lines of 512 bytes, of which a row is a power of two of parts */
+    case RDX_CUDA_KIND_PACKED_ROWS: { /* lines of 512 bytes, of which a row is a power of two of parts */
         int64_t bytes = p->space.reduce_count * p->space.in_size;
         int steps = RDX_CUDA_PACKED_STEPS(p->recipe.exact ? 1 : cut->elements, cut->words);
         KEEPS(is_pow2(bytes) && bytes >= 16 && bytes <= 512 && steps > 0 && s->items <= INT32_MAX);
         KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == bytes && p->space.copy_count == 1 && s->slices == 1);
-        KEEPS(s->group_outputs * bytes == (int64_t)WARPS * 512 << steps && s->simple);
+        KEEPS(s->group_outputs * bytes == (int64_t)RDX_CUDA_WARPS * 512 << steps && s->simple);
         break;
     }
-    case SHORT: { /* whole rows in a tile of a warp; mates have all lanes of a row */
+    case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
         KEEPS(s->mates * cut->elements == lanes || (s->mates == 1 && cut->elements >= lanes));
@@ -214,37 +98,45 @@ static void check_parts(const PlanCase *p, const Cut *cut)
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;
     }
-    case STRAIGHT: /* a block has one item, and nothing is copied */
+    case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && p->space.in_size > 1);
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
         /* fall through */
-    case ROWS: /* aligned runs of chunks, a warp each */
-    case GATHER:
+    case RDX_CUDA_KIND_RING_ROWS: /* aligned runs of chunks, a warp each */
+    case RDX_CUDA_KIND_GATHER_ROWS:
         KEEPS(s->split <= RDX_CUDA_MOST_PARTS);
-        KEEPS(is_pow2(s->team) && s->team <= WARPS && is_pow2(s->warp_chunks));
+        KEEPS(is_pow2(s->team) && s->team <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks));
         KEEPS(s->team * s->warp_chunks >= part &&
               (s->warp_chunks == 1 || s->team * s->warp_chunks == rdx_pow2_ceil(part)));
-        KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == WARPS : s->group_outputs * s->team % WARPS == 0);
-        KEEPS(s->group_outputs * s->team == WARPS || (s->team == 1 && p->space.keep_rank <= 1));
+        KEEPS(s->finishing != RDX_FINISHING_NONE ? s->team == RDX_CUDA_WARPS
+                                                 : s->group_outputs * s->team % RDX_CUDA_WARPS == 0);
+        KEEPS(s->group_outputs * s->team == RDX_CUDA_WARPS || (s->team == 1 && p->space.keep_rank <= 1));
         break;
-    case FEW: /* the same; a warp's nodes of a chunk and its stack */
-        KEEPS(is_pow2(s->warps) && s->warps <= WARPS && is_pow2(s->warp_chunks) && s->warps * s->warp_chunks >= part);
+    case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; a warp's nodes of a chunk and its stack */
+        KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) &&
+              s->warps * s->warp_chunks >= part);
         KEEPS(s->stack_words >= (p->recipe.lanes * s->group_outputs + 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
-    case STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
-    case SHIFTED_COLUMNS:
-    case SINGLE_COLUMNS:
+    case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
+    case RDX_CUDA_KIND_SHIFTED_COLUMNS:
+    case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
-        KEEPS(!s->shifted || (cut->elements > 1 && s->classes * p->space.reduce[0].in % 16 == 0));
+        KEEPS(!shifted || s->classes * p->space.reduce[0].in % 16 == 0);
+        if (shifted) { /* an element never reaches into the next vector */
+            int64_t bits = p->situation.in_align | p->space.in_offset | p->space.reduce[0].in;
+            for (int d = 0; d < p->space.keep_rank; d++)
+                bits |= p->space.keep[d].in;
+            KEEPS(bits % p->space.in_size == 0);
+        }
         /* fall through */
-    case VECTORS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
+    case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->width) && s->width * s->rows_at_once == 32 && is_pow2(s->class_warps));
         KEEPS(s->classes == s->residues * s->rows_at_once * s->class_warps);
         KEEPS((int64_t)s->classes << s->lanes_log2 == lanes);
-        KEEPS(s->warps <= WARPS && s->warps % s->class_warps == 0);
-        KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - s->shifted) * cut->elements);
+        KEEPS(s->warps <= RDX_CUDA_WARPS && s->warps % s->class_warps == 0);
+        KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - shifted) * cut->elements);
         KEEPS(s->tile_columns > 0);
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
         int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
@@ -265,15 +157,18 @@ static void check_parts(const PlanCase *p, const Cut *cut)
 }
 
 /* What the planner provided is enough, and no more is asked than there is. */
-static void check_limits(const PlanCase *p, const RdxConfig *c, const Cut *cut)
+static void check_limits(const PlanCase *p, const RdxConfig *c, const RdxCudaLaunch *cut)
 {
     const RdxCudaShape *s = &cut->shape;
     int64_t most = p->situation.device->shared_per_block - KERNEL_SHARED;
-    int64_t join = rdx_cuda_shape_join_shared(s, cut->words);
+    int64_t join = rdx_cuda_join_shared(s, cut->words);
     KEEPS(cut->threads >= 1 && cut->threads <= RDX_CUDA_THREADS);
-    KEEPS(rdx_cuda_shape_shared(s, cut->words) <= most);
+    KEEPS(rdx_cuda_shared(s, cut->words) <= most);
     if (s->ring_bytes > 0)
         KEEPS(s->ring_bytes % 512 == 0 && cut->threads % 32 == 0);
+    KEEPS(cut->shared_bytes == rdx_cuda_shared(s, cut->words) && cut->finish_shared_bytes == join);
+    KEEPS(cut->blocks == rdx_min(s->items, INT32_MAX));
+    KEEPS(cut->words == rdx_div_up(rdx_recipe_state_bytes(&p->recipe), 4));
     KEEPS(join <= most && (join > 0) == (s->finishing != RDX_FINISHING_NONE));
     KEEPS(s->finishing == c->finishing);
     if (s->finishing == RDX_FINISHING_NONE || p->space.keep_count == 0)
@@ -286,7 +181,7 @@ static void check_limits(const PlanCase *p, const RdxConfig *c, const Cut *cut)
 }
 
 typedef struct Met {
-    int plans, kinds[KINDS];
+    int plans, kinds[RDX_CUDA_KINDS];
 } Met;
 
 static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
@@ -296,19 +191,18 @@ static void check_candidates(const PlanCase *p, uint64_t seed, Met *met)
     ck_assert_int_eq(rdx_choose(&p->situation, candidates, &count, &chosen), RDX_OK);
     for (int i = 0; i < count; i++) {
         const RdxConfig *c = &candidates[i].config;
-        Cut cut;
+        const RdxCudaLaunch *cut = &c->launch;
         if (candidates[i].refused)
             continue;
         plan_note(p, c, seed);
-        cut_up(&cut, p, c);
         size_t length = strlen(plan_where);
-        snprintf(plan_where + length, sizeof plan_where - length, "\n  cut: %s", kind_names[cut.kind]);
-        KEEPS(cut.kind != NONE);
-        check_groups(p, &cut.shape);
-        check_parts(p, &cut);
-        check_limits(p, c, &cut);
+        snprintf(plan_where + length, sizeof plan_where - length, "\n  launch: %s", rdx_cuda_kernel_name(cut));
+        KEEPS(cut->kind >= 0 && cut->kind < RDX_CUDA_KINDS);
+        check_groups(p, &cut->shape);
+        check_parts(p, cut);
+        check_limits(p, c, cut);
         met->plans++;
-        met->kinds[cut.kind]++;
+        met->kinds[cut->kind]++;
     }
 }
 
@@ -325,23 +219,23 @@ START_TEST(random_cuts)
     }
     /* Rings of rows take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
-    for (int kind = 0; kind < NONE; kind++)
-        ck_assert_msg((!has_rings && (kind == SHORT || kind == ROWS)) || met.kinds[kind] >= met.plans / 200,
-                      "%s: %d of %d plans", kind_names[kind], met.kinds[kind], met.plans);
+    for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
+        bool ring = kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS;
+        RdxCudaLaunch named = {.kind = kind};
+        ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
+                      rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);
+    }
 }
 END_TEST
 
 /* The division by a run's length that the kernels do with one multiplication, where it is hardest: round multiples of the run. */
 static void check_run(uint32_t run)
 {
-    RdxSpace space = {.keep_count = 1, .copy_count = 1, .reduce_rank = 2, .in_size = 4};
-    RdxRecipe recipe = {.lanes = 128, .count = INT32_MAX};
-    RdxConfig config = {.split = 1, .part_chunks = (int64_t)1 << 20, .slices = 1};
-    RdxCudaShape shape;
-    space.reduce_count = INT32_MAX;
+    RdxSpace space = {.reduce_rank = 2, .reduce_count = INT32_MAX};
+    RdxCudaShape shape = {0};
     space.reduce[0].extent = 2;
     space.reduce[1].extent = run;
-    ck_assert(rdx_cuda_shape_rows(&shape, &space, &recipe, &config, RDX_CUDA_RING_ROWS, 1, INT32_MAX));
+    rdx_cuda_take_run(&shape, &space);
     ck_assert_uint_eq(shape.run, run);
     uint64_t state = run;
     for (int i = 0; i < 600; i++) {

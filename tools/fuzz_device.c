@@ -44,6 +44,11 @@ static int element_bytes(const RdxTask *task, int which)
     return rdx_data_type(rdx_data_number(task->tensor[which].dtype))->size;
 }
 
+static int part_bytes(const RdxTask *task, int which)
+{
+    return rdx_data_type(rdx_data_part(rdx_data_number(task->tensor[which].dtype)))->size;
+}
+
 static RdxStatus send_input(RdxMirror *mirror, RdxTask *task)
 {
     const unsigned char *usable = task->buffer[RDX_CASE_IN].usable;
@@ -76,6 +81,8 @@ RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
         mirror->place[which] = mirror->memory[which] + PAGE + (uintptr_t)buffer->usable % PAGE;
         if (which != RDX_CASE_IN) /* the host's buffers are aligned far better than outputs have to be */
             mirror->place[which] += (int64_t)(task->c.seed / 3 % 4) * element_bytes(task, which);
+        else if (part_bytes(task, which) < element_bytes(task, which)) /* complex: as aligned as a part has to be */
+            mirror->place[which] += (int64_t)(task->c.seed / 3 % 4) * part_bytes(task, which);
         *tensor = task->tensor[which];
         tensor->device = (RdxDevice){2, id};
         tensor->data =

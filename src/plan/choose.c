@@ -38,9 +38,11 @@ RdxStatus rdx_choose(const RdxSituation *situation, RdxCandidate *candidates, in
             strategy->configure(situation, &candidate->config);
             RDX_ASSURE(candidate->config.items >= 0); /* a strategy that applies has a form that fits */
             candidate->config.cost_us = strategy->cost(situation, &candidate->config);
-            if (cheapest < 0 || candidate->config.cost_us < candidates[cheapest].config.cost_us)
-                cheapest = *count;
+            if (strategy->cuda && !rdx_cuda_launch_of(&candidate->config.launch, situation, &candidate->config))
+                candidate->refused = "its blocks take more shared memory than the device has";
         }
+        if (!candidate->refused && (cheapest < 0 || candidate->config.cost_us < candidates[cheapest].config.cost_us))
+            cheapest = *count;
         ++*count;
     }
     RDX_ASSURE(cheapest >= 0);

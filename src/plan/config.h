@@ -7,6 +7,7 @@
 #include "../device.h"
 #include "../iter/space.h"
 #include "../recipe.h"
+#include "cuda_launch.h"
 
 typedef enum RdxStrategy {
 #define X(DEVICE, NAME, name) RDX_STRATEGY_##DEVICE##_##NAME,
@@ -33,30 +34,24 @@ typedef struct RdxConfig {
     double bytes;              /* predicted traffic: read + written */
     double cost_us;            /* predicted time */
 
-    /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices; blocks stride over them (grid < items:
-       the grid is persistent and loads the next item before it folds the present one). */
-    int loads;           /* loads of vector_bytes that a thread has in flight */
-    int stages;          /* tiles in flight in shared memory; 0: loads go straight to registers */
-    int residues;        /* blocks that share one chunk, by lane j mod residues: a power of two; 1: not shared */
-    int registers;       /* of a thread: what the kernel has to fit into */
-    int resident;        /* blocks that one multiprocessor holds at once */
-    int finishing;       /* RdxFinishing: who joins the parts of an output */
-    int64_t slices;      /* parts that the copies of a group are cut into; their blocks repeat the reduction */
-    int64_t tile_bytes;  /* shared memory of one stage */
-    int64_t groups;      /* output groups; one counter each where the last block finishes */
-    int64_t items;       /* work items */
-    int64_t finish_grid; /* blocks of the finishing launch; 0: there is none */
-    double flight_bytes; /* bytes in flight on a multiprocessor, all its resident blocks together */
-    double waves;        /* items over the blocks that the chip holds at once */
+    /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices. What kernels obey is variant, vector_bytes, the way an
+       output is cut (split, part_chunks, residues, slices, groups, outputs_per_block, finishing, workspace) and launch; grid, blocks,
+       loads, stages, registers and shared memory are those of the block that the cost is counted with. */
+    int loads;            /* loads of vector_bytes that a thread has in flight */
+    int stages;           /* tiles in flight in shared memory; 0: loads go straight to registers */
+    int residues;         /* blocks that share one chunk, by lane j mod residues: a power of two; 1: not shared */
+    int registers;        /* of a thread: what the kernel has to fit into */
+    int resident;         /* blocks that one multiprocessor holds at once */
+    int finishing;        /* RdxFinishing: who joins the parts of an output */
+    int64_t slices;       /* parts that the copies of a group are cut into; their blocks repeat the reduction */
+    int64_t tile_bytes;   /* shared memory of one stage */
+    int64_t groups;       /* output groups; one counter each where the last block finishes */
+    int64_t items;        /* work items */
+    int64_t finish_grid;  /* blocks of the finishing launch; 0: there is none */
+    double flight_bytes;  /* bytes in flight on a multiprocessor, all its resident blocks together */
+    double waves;         /* items over the blocks that the chip holds at once */
+    RdxCudaLaunch launch; /* what is launched */
 } RdxConfig;
-
-typedef enum RdxFinishing {
-    RDX_FINISHING_NONE,       /* a block holds whole outputs */
-    RDX_FINISHING_LAST_BLOCK, /* the last block of a group joins the parts that lie in the workspace */
-    RDX_FINISHING_LAUNCH,     /* a second launch of finish_grid blocks does; it also spreads copies over blocks */
-} RdxFinishing;
-
-enum { RDX_MOST_ROW_PARTS = 2048 }; /* of an output whose reduced axis is read along: what one block can join */
 
 /* Everything a strategy may look at. */
 typedef struct RdxSituation {
@@ -65,6 +60,10 @@ typedef struct RdxSituation {
     const RdxDeviceInfo *device;
     int64_t in_align; /* bytes that the input's base address is known to keep: 1 .. 16 and above */
 } RdxSituation;
+
+/* The launch of a configured CUDA plan; false if no kernel's blocks fit the device. */
+bool rdx_cuda_launch_of(RdxCudaLaunch *launch, const RdxSituation *situation, const RdxConfig *config);
+const char *rdx_cuda_kernel_name(const RdxCudaLaunch *launch);
 
 typedef struct RdxStrategyInfo {
     const char *name;

@@ -38,12 +38,10 @@ static double work_weight(const RdxSituation *situation)
     }
 }
 
-/* Narrow integers are worked on packed: dp4a, byte compares, population counts. */
+/* Sums and counts of bytes take four elements an instruction (dp4a). */
 static bool is_packed(const RdxRecipe *recipe)
 {
-    bool narrow = rdx_types[recipe->in].size == 1 && rdx_type_is_integral((RdxType)recipe->in);
-    bool wide = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64;
-    return narrow && !wide && recipe->algebra != RDX_ALGEBRA_PROD;
+    return recipe->algebra == RDX_ALGEBRA_ISUM && rdx_types[recipe->in].size == 1;
 }
 
 double rdx_cost_push(const RdxSituation *situation)
@@ -51,8 +49,6 @@ double rdx_cost_push(const RdxSituation *situation)
     const RdxRecipe *recipe = situation->recipe;
     RdxType in = (RdxType)recipe->in;
     double push = algebra_costs[recipe->algebra].push;
-    if ((recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN) && rdx_types[in].size <= 2)
-        push -= 2; /* exp by degree 4 in the place of 6 */
     push *= work_weight(situation) * recipe->unit;
     double map = recipe->map < RDX_LENGTH(map_costs) ? map_costs[recipe->map] : 2;
     if (recipe->map == RDX_MAP_POW)

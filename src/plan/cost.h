@@ -31,9 +31,8 @@ typedef struct RdxDemand {
 double rdx_cost_push(const RdxSituation *situation);
 double rdx_cost_join(const RdxSituation *situation);
 
-/* Fills resident, grid, waves and flight_bytes from block, registers, shared_bytes and items. The grid is persistent where
-   tiles are staged ahead or items are small; else a block is an item (1 GB in items of 64 KiB: 234 us, as items of a
-   persistent grid without a prefetch 237 to 290), and always where parts are counted. */
+/* Fills resident, grid, waves and flight_bytes from block, registers, shared_bytes and items. The model's grid is
+   persistent where tiles are staged ahead or items are small; else a block is an item, and always where parts are counted. */
 void rdx_cost_occupy(const RdxSituation *situation, RdxConfig *config, const RdxDemand *demand);
 
 /* Predicted microseconds of an occupied configuration; sets config->bytes. */

@@ -7,8 +7,22 @@
 static const RdxDeviceInfo presets[] = {
 #define DEVICE(name, is_cuda, units, threads, blocks, registers, compute, shared_unit, shared_block, l1, l2,           \
                bandwidth, cache_bandwidth, launch_us)                                                                  \
-    {#name,       is_cuda,      units, threads, blocks,    registers,       compute,                                   \
-     shared_unit, shared_block, l1,    l2,      bandwidth, cache_bandwidth, launch_us},
+    {#name,                                                                                                            \
+     is_cuda,                                                                                                          \
+     units,                                                                                                            \
+     threads,                                                                                                          \
+     blocks,                                                                                                           \
+     registers,                                                                                                        \
+     compute,                                                                                                          \
+     shared_unit,                                                                                                      \
+     shared_block,                                                                                                     \
+     l1,                                                                                                               \
+     l2,                                                                                                               \
+     bandwidth,                                                                                                        \
+     cache_bandwidth,                                                                                                  \
+     launch_us,                                                                                                        \
+     RDX_CUDA_MANY_BLOCKS,                                                                                             \
+     RDX_CUDA_HEAVY_BYTES},
 #define COST(...)
 #include "devices.def"
 #undef DEVICE

@@ -16,7 +16,7 @@ int rdx_register_budget(const RdxSituation *situation, int loads, int vector_byt
                    recipe->algebra == RDX_ALGEBRA_VARN || recipe->algebra == RDX_ALGEBRA_CVARN;
     if (pivoted) /* a lane holds its pivot beside the sums */
         words += recipe->planes * rdx_work_size((RdxWork)recipe->work) / 4;
-    if (recipe->exact) /* any order will do: dp4a and packed compares need no accumulator per element */
+    if (recipe->exact) /* any order will do, so a few accumulators serve all elements */
         elements = rdx_min(elements, 4);
     int64_t registers = BASE_REGISTERS + (int64_t)loads * rdx_max(vector_bytes, 4) / 4 + elements * words;
     return (int)rdx_min(rdx_round_up(registers, 8), RDX_MOST_REGISTERS);

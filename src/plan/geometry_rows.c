@@ -1,8 +1,9 @@
 /* Blocks that read along the reduced axis: 256 threads, a warp to a chunk where an output has enough of them, else a chunk's
    lanes spread over several warps. 16 loads of 16 bytes in flight a thread is a chunk a warp. */
+#include "cuda_parts.h"
 #include "geometry.h"
 
-enum { WARP = 32, LINES = 16, PIECES_BYTES = 24576, PIECES_OUTPUTS = 32, PIECES_WARPS = 8, PIECES_REGISTERS = 128 };
+enum { WARP = 32, LINES = 16 };
 
 int rdx_row_vector(const RdxLayout *layout, int form)
 {
@@ -17,34 +18,10 @@ int rdx_row_vector(const RdxLayout *layout, int form)
     }
 }
 
-/* Channels side by side, staged piece by piece; each warp gathers whole channels by e. */
-static int64_t stage_pieces(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
-{
-    int64_t outputs = rdx_min(rdx_pow2_floor(layout->columns), PIECES_OUTPUTS);
-    while (outputs > PIECES_WARPS &&
-           rdx_register_budget(situation, 2, 16, outputs / PIECES_WARPS * layout->lanes / WARP) > PIECES_REGISTERS)
-        outputs /= 2;
-    while (outputs > PIECES_WARPS && layout->outputs / outputs < 2 * situation->device->units)
-        outputs /= 2;
-    int64_t slab = outputs * layout->run * layout->size;
-    int64_t stage = rdx_max(PIECES_BYTES / slab, 1) * slab;
-    config->stages = rdx_cost_table(situation->device)->async ? 3 : 2;
-    while (config->stages * stage > situation->device->shared_per_block && outputs > 1) {
-        outputs /= 2;
-        stage /= 2;
-    }
-    config->tile_bytes = rdx_round_up(stage + 16, 16);
-    config->shared_bytes = config->stages * config->tile_bytes;
-    return outputs;
-}
-
 /* Addresses and carried words beyond those of plain rows. */
 static int form_registers(int form)
 {
     switch (form) {
-    case RDX_FORM_STRADDLE:
-        return 24;
-    case RDX_FORM_PIECES:
     case RDX_FORM_GATHER:
         return 16;
     case RDX_FORM_SHIFTED:
@@ -58,8 +35,7 @@ static int form_registers(int form)
 bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layout)
 {
     const RdxRecipe *recipe = situation->recipe;
-    bool light = recipe->algebra != RDX_ALGEBRA_LSE && recipe->algebra != RDX_ALGEBRA_LSEN &&
-                 recipe->map != RDX_MAP_OMIT && recipe->map != RDX_MAP_ABS && recipe->map != RDX_MAP_POW;
+    bool light = !rdx_cuda_is_twice(recipe) && rdx_cuda_has_unmasked_map(recipe);
     bool decoded = layout->size > 1 || (recipe->exact && rdx_type_is_integral((RdxType)recipe->in));
     int64_t bytes = layout->slab_bytes;
     return light && decoded && rdx_layout_row_form(layout) == RDX_FORM_ROWS &&
@@ -74,7 +50,6 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     config->block_x = trial->warps * WARP;
     config->block_y = trial->outputs;
     config->lanes_per_output = config->block_x;
-    int64_t outputs = trial->outputs;
     int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
     /* As min(count, part): a part may be larger than int64 where the count is near it. */
     int64_t span = trial->part_chunks > layout->count / layout->chunk ? rdx_max(layout->count, 1)
@@ -84,23 +59,11 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     config->shared_bytes = trial->warps * trial->outputs * layout->state_bytes * 2;
     config->stages = 0;
     config->tile_bytes = 0;
-    int64_t lane_accumulators = elements;
-    if (trial->form == RDX_FORM_PIECES) {
-        outputs = stage_pieces(situation, layout, config);
-        config->block_x = WARP;
-        config->block_y = PIECES_WARPS;
-        config->lanes_per_output = WARP;
-        config->loads = (int)rdx_max(config->tile_bytes / (RDX_BLOCK_THREADS * 16), 1);
-        lane_accumulators = rdx_max(outputs / config->block_y, 1) * rdx_max(layout->lanes / WARP, 1);
-    }
-    int registers =
-        rdx_register_budget(situation, config->stages ? 2 : config->loads, config->vector_bytes, lane_accumulators);
+    int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers + form_registers(trial->form), RDX_MOST_REGISTERS);
     config->index_bits = rdx_layout_index_bits(situation);
-    int64_t groups = rdx_div_up(layout->outputs, outputs);
-    if (trial->form == RDX_FORM_PIECES) /* channels of different outer indices are not neighbours */
-        groups = layout->outputs / layout->columns * rdx_div_up(layout->columns, outputs);
-    if (!rdx_cut(layout, trial, groups, outputs, config) || config->split > RDX_MOST_ROW_PARTS) {
+    int64_t groups = rdx_div_up(layout->outputs, trial->outputs);
+    if (!rdx_cut(layout, trial, groups, trial->outputs, config) || config->split > RDX_CUDA_MOST_PARTS) {
         config->items = -1;
         return;
     }
@@ -117,10 +80,6 @@ static double form_instructions(int form, double elements)
         return 3;
     case RDX_FORM_RUNS:
         return 6;
-    case RDX_FORM_STRADDLE:
-        return 14;
-    case RDX_FORM_PIECES:
-        return 8 * elements;
     case RDX_FORM_GATHER:
         return 8 * elements;
     default:
@@ -143,14 +102,10 @@ void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, con
     demand->instructions += outputs * (double)config->split * config->lanes_per_output * 30;
     double bytes = count * layout->size;
     double each = config->vector_bytes;
-    demand->wavefronts = bytes / 128 * (config->variant == RDX_FORM_STRADDLE ? 2 : 1);
-    if (config->variant == RDX_FORM_PIECES)
-        demand->wavefronts = bytes / 64 + count / 32;
+    demand->wavefronts = bytes / 128;
     if (config->variant == RDX_FORM_GATHER) {
         demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->fast_stride, layout->fast_extent);
         each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
     }
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each;
-    if (config->stages)
-        demand->block_flight = (double)config->tile_bytes * (config->stages - 1);
 }

@@ -8,7 +8,7 @@ static const char *const form_names[] = {
 #undef X
 };
 
-enum { GRANULE = 64, WIDEST = 16, SHORTEST_RUN_BYTES = 512 };
+enum { GRANULE = 64, WIDEST = 16 };
 
 const char *rdx_form_name(int form)
 {
@@ -94,14 +94,6 @@ static double touched_bytes(const RdxSpace *space)
     return pieces * (align == GRANULE && bytes < 1e15 ? (double)whole : bytes);
 }
 
-static bool scattered(const RdxSpace *space)
-{
-    if (space->keep_rank == 0)
-        return false;
-    const RdxDim *dim = &space->keep[space->keep_rank - 1];
-    return dim->out != space->out_size || (space->out2_size != 0 && dim->out2 != space->out2_size);
-}
-
 void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
@@ -122,7 +114,6 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
     if (reduce && reduce->in == space->in_size)
         layout->run = reduce->extent;
     layout->runs = layout->count / layout->run;
-    layout->run_packed = layout->runs > 1 && keep && keep->in == layout->run * space->in_size;
     layout->run_align = alignment(situation, space->keep_rank, space->reduce_rank - 1);
     if (keep) {
         layout->columns = keep->extent;
@@ -139,7 +130,6 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
         find_slab(layout, space);
     layout->touched = layout->count > 0 && layout->outputs > 0 ? touched_bytes(space) : 0;
     layout->written = (double)space->keep_count * (double)space->copy_count * (space->out_size + space->out2_size);
-    layout->out_scattered = scattered(space);
 }
 
 RdxForm rdx_layout_row_form(const RdxLayout *layout)
@@ -150,11 +140,9 @@ RdxForm rdx_layout_row_form(const RdxLayout *layout)
     if (layout->runs == 1)
         return layout->run_align >= WIDEST || halves ? RDX_FORM_ROWS : RDX_FORM_SHIFTED;
     int64_t run_bytes = layout->run * layout->size;
-    if (run_bytes < SHORTEST_RUN_BYTES && layout->run_packed && layout->columns >= 8)
-        return RDX_FORM_PIECES;
     if (halves || (layout->run_align >= WIDEST && run_bytes % WIDEST == 0))
         return RDX_FORM_RUNS;
-    return run_bytes >= SHORTEST_RUN_BYTES ? RDX_FORM_STRADDLE : RDX_FORM_GATHER;
+    return RDX_FORM_GATHER;
 }
 
 RdxForm rdx_layout_column_form(const RdxLayout *layout)

@@ -26,7 +26,6 @@ typedef struct RdxLayout {
     int64_t run;          /* elements of a contiguous stretch of e; 1: innermost reduced stride is not one element */
     int64_t runs;         /* stretches of an output: count / run */
     int64_t run_align;    /* bytes, 1 .. 16, that divide the address of every stretch */
-    bool run_packed;      /* several stretches, and those of neighbouring outputs lie side by side without a gap */
     int64_t columns;      /* innermost kept extent, whatever its stride; 1: nothing is kept */
     bool packed;          /* ... and its stride is one element */
     int64_t fast_stride;  /* bytes between neighbours of the faster axis */
@@ -39,10 +38,9 @@ typedef struct RdxLayout {
     /* A slab: the smallest piece that holds all of its outputs' elements and no other's. */
     int64_t slab_bytes; /* 0: there is none */
     int64_t slab_outputs, slabs;
-    bool dense;         /* slabs follow each other without a gap */
-    double touched;     /* bytes of the 64-byte granules that hold the input */
-    double written;     /* bytes of all outputs, copies included */
-    bool out_scattered; /* neighbouring outputs of the input's order are not neighbours in the output */
+    bool dense;     /* slabs follow each other without a gap */
+    double touched; /* bytes of the 64-byte granules that hold the input */
+    double written; /* bytes of all outputs, copies included */
 } RdxLayout;
 
 void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation);

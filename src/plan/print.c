@@ -48,10 +48,10 @@ static void put_scaled(RdxSink *sink, double value, const char *unit)
     rdx_sink_put(sink, " %s%s", prefixes[step], unit);
 }
 
-/* Enough digits for a launch of a microsecond, few for a second. */
+/* Three digits: it is a prediction. */
 static void put_us(RdxSink *sink, double us)
 {
-    put_real(sink, us, us < 1000 ? 2 : 0);
+    put_real(sink, us, us < 9.995 ? 2 : us < 99.95 ? 1 : 0);
 }
 
 /* A JSON string; also fit for an s-expression. */
@@ -79,30 +79,57 @@ static double share_of(const RdxSituation *situation, const RdxConfig *config)
     return config->cost_us > 0 ? config->bytes / (config->cost_us * 1e-6 * situation->device->bandwidth) : 0;
 }
 
+/* What the strategy decided. */
 static int cuda_fields(const RdxConfig *c, Field *f)
 {
+    bool cut = c->finishing != RDX_FINISHING_NONE;
     int n = 0;
-    f[n++] = (Field){"grid", "grid ", "", c->grid, -1};
-    f[n++] = (Field){"block_x", "blocks of ", "", c->block_x, -1};
-    f[n++] = (Field){"block_y", " x ", " threads", c->block_y, -1};
-    f[n++] = (Field){"vector_bytes", "loads of ", " bytes", c->vector_bytes, -1};
-    f[n++] = (Field){"loads", "", " in flight a thread", c->loads, 1};
-    f[n++] = (Field){"stages", "", " stages", c->stages, 0};
-    f[n++] = (Field){"tile_bytes", "tile ", " bytes", c->tile_bytes, 0};
-    f[n++] = (Field){"lanes_per_output", "", " threads an output", c->lanes_per_output, 1};
-    f[n++] = (Field){"outputs_per_block", "", " outputs a block", c->outputs_per_block, 1};
+    f[n++] = (Field){"vector_bytes", "loads of ", c->vector_bytes == 1 ? " byte" : " bytes", c->vector_bytes, -1};
     f[n++] = (Field){"split", "split ", "", c->split, 1};
-    f[n++] = (Field){"part_chunks", NULL, "", c->part_chunks, -1};
+    f[n++] = (Field){"part_chunks", "parts of ", c->part_chunks == 1 ? " chunk" : " chunks", c->part_chunks,
+                     c->split > 1 ? -1 : c->part_chunks};
     f[n++] = (Field){"residues", "", " residue classes", c->residues, 1};
     f[n++] = (Field){"slices", "", " slices of the copies", c->slices, 1};
-    f[n++] = (Field){"groups", NULL, "", c->groups, -1};
-    f[n++] = (Field){"items", "", " items", c->items, c->grid};
-    f[n++] = (Field){"finish_grid", "second launch of ", " blocks", c->finish_grid, 0};
-    f[n++] = (Field){"registers", "", " registers", c->registers, -1};
-    f[n++] = (Field){"resident", "", " blocks a multiprocessor", c->resident, -1};
-    f[n++] = (Field){"shared_bytes", "shared ", " bytes", c->shared_bytes, 0};
+    f[n++] = (Field){"groups", "", c->groups == 1 ? " group" : " groups", c->groups, cut ? -1 : c->groups};
+    f[n++] = (Field){"outputs_per_group", " of ", c->outputs_per_block == 1 ? " output" : " outputs",
+                     c->outputs_per_block, cut ? -1 : c->outputs_per_block};
     f[n++] = (Field){"workspace_bytes", "workspace ", " bytes", c->workspace_bytes, 0};
-    f[n++] = (Field){"index_bits", "", "-bit indices", c->index_bits, -1};
+    return n;
+}
+
+/* What is launched. Blocks of short rows stay as long as there are rows: as many as the device holds. */
+static int launch_fields(const RdxConfig *c, Field *f)
+{
+    const RdxCudaLaunch *l = &c->launch;
+    const int64_t outputs = l->shape.group_outputs, team = l->shape.team;
+    int n = 0;
+    f[n++] = (Field){"blocks", l->kind == RDX_CUDA_KIND_SHORT_ROWS ? "at most " : "",
+                     l->blocks == 1 ? " block" : " blocks", l->blocks, -1};
+    f[n++] = (Field){"threads", " of ", " threads", l->threads, -1};
+    f[n++] = (Field){"outputs_per_block", "", outputs == 1 ? " output a block" : " outputs a block", outputs, -1};
+    f[n++] = (Field){"warps_per_output", "", " warps an output", team, team > 1 ? 0 : team};
+    f[n++] = (Field){"shared_bytes", "", " bytes of shared memory", l->shared_bytes, 0};
+    f[n++] = (Field){"finish_blocks", "second launch of ", " blocks", c->finish_grid, 0};
+    return n;
+}
+
+/* The blocks that the cost was counted with. Kernels are not made to this measure: they have what a kernel of this kind was measured
+   with. */
+static int model_fields(const RdxConfig *c, Field *f)
+{
+    int n = 0;
+    f[n++] = (Field){"grid", NULL, NULL, c->grid, 0};
+    f[n++] = (Field){"items", NULL, NULL, c->items, 0};
+    f[n++] = (Field){"block_x", NULL, NULL, c->block_x, 0};
+    f[n++] = (Field){"block_y", NULL, NULL, c->block_y, 0};
+    f[n++] = (Field){"lanes_per_output", NULL, NULL, c->lanes_per_output, 0};
+    f[n++] = (Field){"loads", NULL, NULL, c->loads, 0};
+    f[n++] = (Field){"stages", NULL, NULL, c->stages, 0};
+    f[n++] = (Field){"tile_bytes", NULL, NULL, c->tile_bytes, 0};
+    f[n++] = (Field){"registers", NULL, NULL, c->registers, 0};
+    f[n++] = (Field){"resident", NULL, NULL, c->resident, 0};
+    f[n++] = (Field){"shared_bytes", NULL, NULL, c->shared_bytes, 0};
+    f[n++] = (Field){"index_bits", NULL, NULL, c->index_bits, 0};
     return n;
 }
 
@@ -140,41 +167,52 @@ static void put_types(RdxSink *sink, const RdxRecipe *recipe)
         rdx_sink_put(sink, " and %s", rdx_types[recipe->out2].name);
 }
 
-static void text_choice(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
+/* "NAME: " has been put; the fields follow, wrapped. */
+static void text_fields(RdxSink *sink, const Field *fields, int count)
 {
-    Field fields[MOST_FIELDS];
-    int count = fields_of(config, fields);
-    const char *variant = variant_of(config);
-    rdx_sink_put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
-                 variant ? variant : "");
     size_t line = sink->length;
     for (int i = 0, shown = 0; i < count; i++) {
         if (!fields[i].before || fields[i].value == fields[i].silent)
             continue;
-        bool joined = fields[i].before[0] == ' '; /* "blocks of 64" " x 4 threads" */
+        bool joined = fields[i].before[0] == ' '; /* "64 blocks" " of 256 threads" */
         bool wraps = !joined && sink->length - line > WIDTH;
         line = wraps ? sink->length : line;
         const char *gap = joined ? "" : !shown ? " " : wraps ? ",\n             " : ", ";
         rdx_sink_put(sink, "%s%s%lld%s", gap, fields[i].before, (long long)fields[i].value, fields[i].after);
         shown++;
     }
+}
+
+static void text_launch(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
+{
+    Field fields[MOST_FIELDS];
+    rdx_sink_put(sink, "\n  launch     %s:", rdx_cuda_kernel_name(&config->launch));
+    text_fields(sink, fields, launch_fields(config, fields));
+    int compute = situation->device->compute;
+    if (compute < RDX_CUDA_LEAST_COMPUTE)
+        rdx_sink_put(sink, "\n             (kernels are made for compute capability %d.%d and above, not for %d.%d)",
+                     RDX_CUDA_LEAST_COMPUTE / 10, RDX_CUDA_LEAST_COMPUTE % 10, compute / 10, compute % 10);
+}
+
+static void text_choice(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
+{
+    Field fields[MOST_FIELDS];
+    const char *variant = variant_of(config);
+    rdx_sink_put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
+                 variant ? variant : "");
+    text_fields(sink, fields, fields_of(config, fields));
     if (config->finishing == RDX_FINISHING_LAST_BLOCK)
         rdx_sink_put(sink, ", the last block finishes");
+    if (rdx_strategies[config->strategy].cuda)
+        text_launch(sink, situation, config);
     rdx_sink_put(sink, "\n  predicted  ");
     put_scaled(sink, config->bytes, "B");
-    rdx_sink_put(sink, " in ");
+    rdx_sink_put(sink, " in about ");
     put_us(sink, config->cost_us);
     rdx_sink_put(sink, " us, ");
     put_real(sink, 100 * share_of(situation, config), 0);
     rdx_sink_put(sink, "%% of ");
     put_scaled(sink, situation->device->bandwidth, "B/s");
-    if (rdx_strategies[config->strategy].cuda) {
-        rdx_sink_put(sink, "; ");
-        put_real(sink, config->waves, 2);
-        rdx_sink_put(sink, " waves, ");
-        put_real(sink, config->flight_bytes / 1024, 0);
-        rdx_sink_put(sink, " KiB in flight a multiprocessor");
-    }
     rdx_sink_put(sink, "\n");
 }
 
@@ -216,6 +254,13 @@ static void sexpr_dims(RdxSink *sink, const char *name, const RdxDim *dims, int 
     rdx_sink_put(sink, ")");
 }
 
+static void sexpr_fields(RdxSink *sink, const Field *fields, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (fields[i].value != 0)
+            rdx_sink_put(sink, " (%s %lld)", fields[i].name, (long long)fields[i].value);
+}
+
 static void print_sexpr(RdxSink *sink, const RdxSituation *situation, const RdxCandidate *candidates, int count,
                         int chosen)
 {
@@ -237,9 +282,12 @@ static void print_sexpr(RdxSink *sink, const RdxSituation *situation, const RdxC
         rdx_sink_put(sink, " (%s", rdx_strategies[config->strategy].name);
         if (variant_of(config))
             rdx_sink_put(sink, " %s (finish %s)", variant_of(config), finishing_name(config));
-        for (int i = 0; i < fields_count; i++)
-            if (fields[i].value != 0)
-                rdx_sink_put(sink, " (%s %lld)", fields[i].name, (long long)fields[i].value);
+        sexpr_fields(sink, fields, fields_count);
+        if (rdx_strategies[config->strategy].cuda) {
+            rdx_sink_put(sink, " (launch %s", rdx_cuda_kernel_name(&config->launch));
+            sexpr_fields(sink, fields, launch_fields(config, fields));
+            rdx_sink_put(sink, ")");
+        }
         rdx_sink_put(sink, " (bytes ");
         put_real(sink, config->bytes, 0);
         rdx_sink_put(sink, ") (us ");
@@ -271,19 +319,27 @@ static void json_dims(RdxSink *sink, const char *name, const RdxDim *dims, int r
     rdx_sink_put(sink, "]");
 }
 
+static void json_fields(RdxSink *sink, const Field *fields, int count)
+{
+    for (int i = 0; i < count; i++)
+        rdx_sink_put(sink, ", \"%s\": %lld", fields[i].name, (long long)fields[i].value);
+}
+
 static void json_config(RdxSink *sink, const RdxSituation *situation, const RdxConfig *config)
 {
     Field fields[MOST_FIELDS];
-    int count = fields_of(config, fields);
     if (variant_of(config))
         rdx_sink_put(sink, ", \"form\": \"%s\", \"finish\": \"%s\"", variant_of(config), finishing_name(config));
-    for (int i = 0; i < count; i++)
-        rdx_sink_put(sink, ", \"%s\": %lld", fields[i].name, (long long)fields[i].value);
+    json_fields(sink, fields, fields_of(config, fields));
     if (rdx_strategies[config->strategy].cuda) {
-        rdx_sink_put(sink, ", \"waves\": ");
+        rdx_sink_put(sink, ", \"launch\": {\"kernel\": \"%s\"", rdx_cuda_kernel_name(&config->launch));
+        json_fields(sink, fields, launch_fields(config, fields));
+        rdx_sink_put(sink, "}, \"model\": {\"waves\": ");
         put_real(sink, config->waves, 4);
         rdx_sink_put(sink, ", \"flight_bytes\": ");
         put_real(sink, config->flight_bytes, 0);
+        json_fields(sink, fields, model_fields(config, fields));
+        rdx_sink_put(sink, "}");
     }
     rdx_sink_put(sink, ", \"bytes\": ");
     put_real(sink, config->bytes, 0);

@@ -2,7 +2,7 @@
    only where it differs, and gives it back. Calls into CUDA go through calls.h. */
 #include "../../plugin.h"
 #include "device.h"
-#include "pick.h"
+#include "kernels.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -89,6 +89,8 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
     info->bandwidth = 0.95 * 2e3 * clock_khz * (width_bits / 8.0);
     info->cache_bandwidth = 1.7 * info->bandwidth;
     info->launch_us = 1.3;
+    info->many_blocks = RDX_CUDA_MANY_BLOCKS;
+    info->heavy_bytes = RDX_CUDA_HEAVY_BYTES;
     return RDX_OK;
 }
 
@@ -127,12 +129,42 @@ static RdxStatus select_device(int id)
 /* What bind leaves in RdxKernel.code. */
 typedef struct Code {
     const void *kernel, *finish;
-    RdxCudaShape shape;
-    int64_t shared, join_shared, grid, finish_grid;
-    int threads, id;
+    int64_t grid;
+    int id;
 } Code;
 
 static_assert(sizeof(Code) <= sizeof(((RdxKernel *)0)->code), "RdxKernel has too little room");
+
+#define COUNT(kernel, family) +1
+#define TABLE(kernel, family) rdx_cuda_##kernel##_##family,
+#define X(NAME, name) {RDX_CUDA_FAMILIES(TABLE, name)},
+enum { FAMILIES = 0 RDX_CUDA_FAMILIES(COUNT, any) };
+static const RdxCudaKernel *const tables[RDX_CUDA_KINDS][FAMILIES] = {
+#include "../../plan/cuda_kernels.def"
+};
+static const RdxCudaKernel *const finish_tables[FAMILIES] = {RDX_CUDA_FAMILIES(TABLE, finish)};
+#undef X
+#undef TABLE
+#undef COUNT
+
+/* Sums of integers run on lanes of I64 or, up to 16 bits and for truth values, of I32, which the tables call I16. */
+static int work_of(const RdxSpace *space, const RdxRecipe *recipe)
+{
+    if (recipe->algebra != RDX_ALGEBRA_ISUM)
+        return recipe->work;
+    return space->in_size == 4 && recipe->map == RDX_MAP_NONE ? RDX_WORK_I32 : RDX_WORK_I16;
+}
+
+static const RdxCudaKernel *find(const RdxCudaKernel *const *families, const RdxSpace *space, const RdxRecipe *recipe)
+{
+    int work = work_of(space, recipe);
+    for (int family = 0; family < FAMILIES; family++)
+        for (const RdxCudaKernel *kernel = families[family]; kernel->code; kernel++)
+            if (kernel->algebra == recipe->algebra && kernel->work == work && kernel->unit == recipe->unit &&
+                kernel->size == space->in_size)
+                return kernel;
+    return NULL;
+}
 
 #ifdef RDX_CUDA_SMALL_TABLES
 enum { SMALL_TABLES = true };
@@ -166,24 +198,18 @@ static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device, int id)
 }
 
 /* Blocks of a grid: one an item, dealt out by the hardware. Those of short rows stay and take tile after tile. */
-static RdxStatus choose_grid(Code *code, const RdxDeviceInfo *device)
+static RdxStatus choose_grid(Code *code, const RdxCudaLaunch *plan, const RdxDeviceInfo *device)
 {
     int resident = 0;
-    code->grid = rdx_min(code->shape.items, INT32_MAX);
-    if (code->shape.mates == 0)
+    code->grid = plan->blocks;
+    if (plan->kind != RDX_CUDA_KIND_SHORT_ROWS)
         return RDX_OK;
     RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &resident, code->kernel,
-                                     code->threads, (size_t)code->shared),
+                                     plan->threads, (size_t)plan->shared_bytes),
                             "cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
     code->grid = rdx_min(code->grid, rdx_max((int64_t)resident * device->units, 1));
     return RDX_OK;
 }
-
-static_assert((int)RDX_CUDA_MOST_PARTS == RDX_MOST_ROW_PARTS,
-              "what the plan cuts a row into is what its last block joins");
-static_assert((int)RDX_CUDA_WHOLE == RDX_FINISHING_NONE && (int)RDX_CUDA_LAST_BLOCK == RDX_FINISHING_LAST_BLOCK &&
-                  (int)RDX_CUDA_LAUNCH == RDX_FINISHING_LAUNCH,
-              "the kernels' names of the plan's finishings");
 
 static RdxStatus launch(const RdxLaunch *launch);
 
@@ -196,25 +222,23 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     if (config->strategy < 0)
         return host->error(RDX_ERR_UNSUPPORTED, "the reference runs on the CPU only");
     RDX_TRY(device_info(id, &info));
-    RdxCudaPick pick;
-    if (!rdx_cuda_pick(&pick, space, recipe, config, info.shared_per_block - 2048))
+    const RdxCudaLaunch *plan = &config->launch;
+    const RdxCudaKernel *found = find(tables[plan->kind], space, recipe);
+    if (!found)
         return missing(recipe);
-    const RdxCudaKernel *found = pick.kernel;
+    if (found->elements != plan->elements || found->words != plan->words)
+        return host->error(RDX_ERR_INTERNAL,
+                           "the plan is for vectors of %d and nodes of %d words, its kernel for %d and %d",
+                           plan->elements, plan->words, found->elements, found->words);
     code.kernel = found->code;
-    code.shape = pick.shape;
-    code.threads = pick.threads;
     code.id = id;
-    int64_t join = rdx_cuda_shape_join_shared(&code.shape, found->words);
-    code.shared = rdx_cuda_shape_shared(&code.shape, found->words);
     RDX_TRY(ready(code.kernel, &info, id));
-    RDX_TRY(choose_grid(&code, &info));
-    if (code.shape.finishing == RDX_FINISHING_LAUNCH) {
-        const RdxCudaKernel *finish = rdx_cuda_pick_finish(space, recipe);
+    RDX_TRY(choose_grid(&code, plan, &info));
+    if (config->finishing == RDX_FINISHING_LAUNCH) {
+        const RdxCudaKernel *finish = find(finish_tables, space, recipe);
         if (!finish)
             return missing(recipe);
         code.finish = finish->code;
-        code.join_shared = join;
-        code.finish_grid = rdx_max(config->finish_grid, 1);
         RDX_TRY(ready(code.finish, &info, id));
     }
     kernel->launch = launch;
@@ -264,16 +288,17 @@ static void take_end(RdxCudaProblem *problem, const RdxSpace *space)
     lengthen(problem, space->reduce, space->reduce_rank);
 }
 
-static RdxStatus run(const Code *code, RdxCudaProblem *problem, cudaStream_t stream)
+static RdxStatus run(const Code *code, const RdxConfig *config, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
+    const RdxCudaLaunch *plan = &config->launch;
     RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->kernel, dim3((unsigned)code->grid),
-                                     dim3((unsigned)code->threads), arguments, (size_t)code->shared, stream),
+                                     dim3((unsigned)plan->threads), arguments, (size_t)plan->shared_bytes, stream),
                             "launching a reduction"));
     if (!code->finish)
         return RDX_OK;
-    return rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->finish, dim3((unsigned)code->finish_grid),
-                                    dim3(RDX_CUDA_THREADS), arguments, (size_t)code->join_shared, stream),
+    return rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->finish, dim3((unsigned)rdx_max(config->finish_grid, 1)),
+                                    dim3(RDX_CUDA_THREADS), arguments, (size_t)plan->finish_shared_bytes, stream),
                            "launching the end of a reduction");
 }
 
@@ -286,7 +311,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     take_end(&problem, space);
     problem.out = launch->out + space->out_offset;
     problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
-    bool has_parts = code->shape.finishing != RDX_FINISHING_NONE; /* else the workspace may be any pointer */
+    bool has_parts = launch->config->finishing != RDX_FINISHING_NONE; /* else the workspace may be any pointer */
     problem.counters = has_parts ? (unsigned *)launch->workspace : NULL;
     problem.partials = has_parts ? (uint32_t *)(launch->workspace + RDX_WORKSPACE_HEAD) : NULL;
     problem.alpha = launch->alpha;
@@ -295,7 +320,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.copies = space->copy_count;
     problem.index_offset = space->index_offset;
     problem.recipe = *launch->recipe;
-    problem.shape = code->shape;
+    problem.shape = launch->config->launch.shape;
     bool scaled = launch->alpha != 1 || launch->beta != 0;
     problem.shape.plain = problem.shape.plain && !scaled;
     problem.shape.direct = problem.shape.direct && !scaled;
@@ -303,7 +328,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, code->id));
     rdx_cuda_range_open(launch->text);
-    RdxStatus status = run(code, &problem, (cudaStream_t)launch->stream);
+    RdxStatus status = run(code, launch->config, &problem, (cudaStream_t)launch->stream);
     rdx_cuda_range_close();
     return rdx_cuda_leave(&visit, status);
 }

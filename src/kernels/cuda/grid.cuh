@@ -64,7 +64,7 @@ RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int
 
 RDX_DEVICE bool has_parts(const RdxCudaShape &s)
 {
-    return s.finishing != RDX_CUDA_WHOLE;
+    return s.finishing != RDX_FINISHING_NONE;
 }
 
 /* Where the node of `leaf` (part * residues + reversed residue) of output `column` of a group lies, and the step of its words. */
@@ -250,7 +250,7 @@ RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64
 RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
 {
     RDX_SHARED(bool, is_last);
-    if (p.shape.finishing != RDX_CUDA_LAST_BLOCK)
+    if (p.shape.finishing != RDX_FINISHING_LAST_BLOCK)
         return false;
     __syncthreads();
     /* One for all: what the barrier showed this thread, it shows the grid, and the other way round. */

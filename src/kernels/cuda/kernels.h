@@ -1,4 +1,5 @@
-/* The kernels as tables: one for each strategy and family (kernels.def), stamped by stamp.inc, searched by bind. */
+/* The kernels as tables: one for each of cuda_kernels.def, and for finish, in each family (kernels.def); stamped by stamp.inc, searched
+   when a plan is bound. */
 #ifndef RDX_KERNELS_CUDA_KERNELS_H
 #define RDX_KERNELS_CUDA_KERNELS_H
 
@@ -11,30 +12,29 @@ typedef struct RdxCudaKernel {
     const void *code;                  /* NULL ends a table */
 } RdxCudaKernel;
 
-/* X(family) */
+/* X(kernel, family) */
 #if defined(RDX_CUDA_SAMPLE_TABLES)
 #define RDX_CUDA_SMALL_TABLES
-#define RDX_CUDA_FAMILIES(X) X(SAMPLE)
+#define RDX_CUDA_FAMILIES(X, kernel) X(kernel, SAMPLE)
 #elif defined(RDX_CUDA_PLANTED_TABLES)
 #define RDX_CUDA_SMALL_TABLES
-#define RDX_CUDA_FAMILIES(X) X(PLANTED)
+#define RDX_CUDA_FAMILIES(X, kernel) X(kernel, PLANTED)
 #elif defined(RDX_CUDA_SMALL_TABLES)
-#define RDX_CUDA_FAMILIES(X) X(SMALL)
+#define RDX_CUDA_FAMILIES(X, kernel) X(kernel, SMALL)
 #else
-#define RDX_CUDA_FAMILIES(X) X(F32) X(EXP) X(F64) X(EXP64) X(C128) X(I32) X(I64)
+#define RDX_CUDA_FAMILIES(X, kernel)                                                                                   \
+    X(kernel, F32) X(kernel, EXP) X(kernel, F64) X(kernel, EXP64) X(kernel, C128) X(kernel, I32) X(kernel, I64)
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#define X(family)                                                                                                      \
-    extern const RdxCudaKernel rdx_cuda_general_##family[], rdx_cuda_thread_##family[], rdx_cuda_warp_##family[],      \
-        rdx_cuda_block_x_##family[], rdx_cuda_block_y_##family[], rdx_cuda_few_columns_##family[],                     \
-        rdx_cuda_straight_##family[], rdx_cuda_straight_columns_##family[], rdx_cuda_single_columns_##family[],        \
-        rdx_cuda_shifted_columns_##family[], rdx_cuda_packed_##family[], rdx_cuda_gather_##family[],                   \
-        rdx_cuda_global_##family[];
-RDX_CUDA_FAMILIES(X)
+#define RDX_TABLE(kernel, family) extern const RdxCudaKernel rdx_cuda_##kernel##_##family[];
+#define X(NAME, name) RDX_CUDA_FAMILIES(RDX_TABLE, name)
+#include "../../plan/cuda_kernels.def"
+RDX_CUDA_FAMILIES(RDX_TABLE, finish)
 #undef X
+#undef RDX_TABLE
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-/* Folds short rows that lie in a warp's shared memory (strategy_warp.cu): `mates` threads a row, word by word. */
+/* Folds short rows that lie in a warp's shared memory (kernel_short_rows.cu): `mates` threads a row, word by word. */
 #ifndef RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 #define RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 

@@ -2,11 +2,11 @@
    one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
    ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 16 bytes of packed columns, which lie at multiples of 16 bytes (strategy_straight_columns.cu) or not
-   (strategy_shifted_columns.cu), or one element of columns of any strides (strategy_single_columns.cu).
+   A vector is 16 bytes of packed columns, which lie at multiples of 16 bytes (kernel_straight_columns.cu) or not
+   (kernel_shifted_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
 
    SHIFTED: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
-   line has elements, and shape.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
+   line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
    shifted, once a chunk, before classes meet. The last vector of a tile has what the one before it lacks. */
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH

@@ -143,7 +143,8 @@ template <class K> struct Tile {
     }
 };
 
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) tile_kernel(const __grid_constant__ Problem p)
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) general_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);

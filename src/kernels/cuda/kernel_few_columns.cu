@@ -179,7 +179,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
 
 } // namespace rdx
 
-#define RDX_STRATEGY few_columns
-#define RDX_KERNEL rdx::few_columns_kernel
+#define RDX_KERNEL_NAME few_columns
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

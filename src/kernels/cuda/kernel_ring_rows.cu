@@ -29,7 +29,8 @@ RDX_DEVICE typename K::A::Node fold_row(const Problem &p, R &ring, RowSource<K> 
 }
 
 /* Two blocks a multiprocessor leave a thread 128 registers; with three, which spill, 64K x 4K f32 took 259 us, not 235. */
-template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_kernel(const __grid_constant__ Problem p)
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) ring_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
@@ -47,7 +48,6 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) rows_k
 
 } // namespace rdx
 
-#define RDX_STRATEGY block_x
-#define RDX_KERNEL rdx::rows_kernel
+#define RDX_KERNEL_NAME ring_rows
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

@@ -60,7 +60,7 @@ RDX_DEVICE void fold_class(const Problem &p, R &ring, ColumnSource<K> &source, c
 }
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) ring_columns_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     constexpr int depth = columns_depth<A>();
@@ -90,7 +90,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) columns_kernel(const __gr
 
 } // namespace rdx
 
-#define RDX_STRATEGY block_y
-#define RDX_KERNEL rdx::columns_kernel
+#define RDX_KERNEL_NAME ring_columns
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

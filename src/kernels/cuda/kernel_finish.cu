@@ -15,7 +15,6 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) finish_ke
 
 } // namespace rdx
 
-#define RDX_STRATEGY global
-#define RDX_KERNEL rdx::finish_kernel
+#define RDX_KERNEL_NAME finish
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

@@ -16,7 +16,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) shifted_columns_kernel(co
 
 } // namespace rdx
 
-#define RDX_STRATEGY shifted_columns
-#define RDX_KERNEL rdx::shifted_columns_kernel
+#define RDX_KERNEL_NAME shifted_columns
 #define RDX_ELEMENTS_OF(Algebra, size) rdx::straight_elements<Algebra>(size)
 #include "stamp.inc"

@@ -3,7 +3,7 @@
    the warps of a block and the parts of an output have to say to each other: a block starts and ends sooner. On an H200, through the rings of block_x and this way: 64K f32 in one 6.5 and 3.1 us, 1M 7.4 and 4.6,
    4096 x 4096 20.2 and 17.5, 32 x 1M 41.7 and 33.6, 64K x 4K 239.4 and 237.1.
 
-   While a warp folds, it asks for nothing; where folding takes long and goes on for long, the rings are ahead (shape.c). Tried and lost:
+   While a warp folds, it asks for nothing; where folding takes long and goes on for long, the rings are ahead (cuda_rows.c). Tried and lost:
    the next chunk's vectors in the place of those just folded (max over 64K x 4K 455 us, not 243) or behind the last of them
    (argmax 292, not 277): loads and shuffles wait for each other at six scoreboards; 4 or 8 vectors at a time and up to five blocks a
    multiprocessor (64K x 4K 256 to 276).
@@ -157,10 +157,10 @@ template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, co
 }
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    /* The tables name more than shape.c gives it. */
+    /* The tables name more than plans give it. */
     if constexpr (K::size > 1 && !(A::two_passes && A::work == RDX_WORK_F64)) {
         RDX_DYNAMIC_SHARED(uint32_t, shared);
         const RdxCudaShape &s = p.shape;
@@ -199,7 +199,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_kernel(const __g
 
 } // namespace rdx
 
-#define RDX_STRATEGY straight
-#define RDX_KERNEL rdx::straight_kernel
+#define RDX_KERNEL_NAME straight_rows
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

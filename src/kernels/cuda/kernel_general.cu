@@ -1,7 +1,6 @@
 /* Tiles (tile.cuh) of one element a load, so of any strides and any alignment: what every strategy falls back on. */
 #include "tile.cuh"
 
-#define RDX_STRATEGY general
-#define RDX_KERNEL rdx::tile_kernel
+#define RDX_KERNEL_NAME general
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

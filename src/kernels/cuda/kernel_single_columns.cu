@@ -15,7 +15,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) single_columns_kernel(con
 
 } // namespace rdx
 
-#define RDX_STRATEGY single_columns
-#define RDX_KERNEL rdx::single_columns_kernel
+#define RDX_KERNEL_NAME single_columns
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

@@ -43,7 +43,7 @@ template <class K, class In> struct Column {
 };
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_columns_kernel(const __grid_constant__ Problem p)
 {
     constexpr int E = K::elements;
     typedef typename K::A::Node Node;
@@ -71,7 +71,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_kernel(const __gri
 
 } // namespace rdx
 
-#define RDX_STRATEGY thread
-#define RDX_KERNEL rdx::thread_kernel
+#define RDX_KERNEL_NAME thread_columns
 #define RDX_ELEMENTS(size, words) ((size) == 1 ? 4 : (size) == 2 ? 4 : 16 / (size))
 #include "stamp.inc"

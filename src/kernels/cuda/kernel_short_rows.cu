@@ -75,7 +75,7 @@ template <class K> struct TileSource {
 };
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     RDX_DYNAMIC_SHARED(uint32_t, shared);
@@ -150,7 +150,6 @@ template <class A, int SIZE> constexpr int lanes_of_thread()
 
 } // namespace rdx
 
-#define RDX_STRATEGY warp
-#define RDX_KERNEL rdx::short_kernel
+#define RDX_KERNEL_NAME short_rows
 #define RDX_ELEMENTS_OF(Algebra, size) (rdx::lanes_of_thread<Algebra, size>())
 #include "stamp.inc"

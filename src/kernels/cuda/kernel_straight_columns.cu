@@ -15,7 +15,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(c
 
 } // namespace rdx
 
-#define RDX_STRATEGY straight_columns
-#define RDX_KERNEL rdx::straight_columns_kernel
+#define RDX_KERNEL_NAME straight_columns
 #define RDX_ELEMENTS_OF(Algebra, size) rdx::straight_elements<Algebra>(size)
 #include "stamp.inc"

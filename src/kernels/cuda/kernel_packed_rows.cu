@@ -196,11 +196,11 @@ template <class K> struct PackedRows {
 };
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef PackedRows<K> Rows;
     if constexpr (!K::A::two_passes && Rows::STEPS > 0 &&
-                  (K::size > 1 || Rows::any_order)) { /* the tables name more than shape.c gives it */
+                  (K::size > 1 || Rows::any_order)) { /* the tables name more than plans give it */
         int thread = kept(thread_of_warp());
         Rows rows(p, thread);
         int64_t line = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * Rows::LINES;
@@ -227,7 +227,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_kernel(const __gri
 
 } // namespace rdx
 
-#define RDX_STRATEGY packed
-#define RDX_KERNEL rdx::packed_kernel
+#define RDX_KERNEL_NAME packed_rows
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

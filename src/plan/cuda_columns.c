@@ -1,0 +1,193 @@
+/* Kernels of columns: which plans they take and how they cut them; see cuda_parts.h. */
+#include "cuda_parts.h"
+
+enum { COLUMN_WARPS = 8192, STRAIGHT_COLUMN_WARPS = 16384, FEW_BLOCKS = 256 };
+
+/* Few rows that fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. */
+static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
+{
+    bool groups = space->reduce_count == 4 || space->reduce_count == 8 || space->reduce_count == 16;
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && groups;
+}
+
+/* Few rows of packed, aligned columns; a thread has all the rows, at most 16, of a vector of them. */
+bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    const int elements = space->in_size <= 2 ? 4 : 16 / space->in_size;
+    if (config->variant != RDX_FORM_REGISTERS || config->vector_bytes < elements * space->in_size ||
+        space->reduce_rank > 1 || recipe->count == 0 || recipe->count > 16 || space->keep_rank == 0 ||
+        config->finishing != RDX_FINISHING_NONE || is_streamed(space, config))
+        return false;
+    launch->elements = elements;
+    RdxCudaShape *shape = &launch->shape;
+    rdx_cuda_take_parts(shape, config);
+    shape->columns = true;
+    shape->group_outputs = (int64_t)RDX_CUDA_THREADS * elements;
+    shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    rdx_cuda_count_items(shape, space, recipe);
+    return true;
+}
+
+/* 2 to 32 packed columns with nothing between the rows, aligned to 16 bytes, as one stream. */
+bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    if (config->variant != RDX_FORM_FEW_COLUMNS || config->vector_bytes != 16 || config->residues > 1 ||
+        space->reduce_rank != 1 || space->reduce_count == 0)
+        return false;
+    RdxCudaShape *shape = &launch->shape;
+    rdx_cuda_take_parts(shape, config);
+    launch->elements = 16 / space->in_size;
+    int64_t columns = space->keep[space->keep_rank - 1].extent,
+            warp_ring = rdx_cuda_ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / RDX_CUDA_WARPS;
+    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
+    shape->group_outputs = shape->run_outputs = columns;
+    /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
+    for (shape->warps = (int)rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS); shape->warps > 0; shape->warps /= 2) {
+        shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
+        shape->stack_words =
+            (int)(recipe->lanes * columns + (rdx_cuda_log2_up(shape->warp_chunks) + 1) * 32) * launch->words;
+        shape->ring_bytes = (int)warp_ring * shape->warps;
+        if (rdx_cuda_fits(launch, s)) {
+            rdx_cuda_count_items(shape, space, recipe);
+            launch->threads = 32 * shape->warps;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Lanes of columns, one after the other ---- */
+
+/* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. A thread without a ring
+   asks for 16 vectors at once, and keeps lanes enough for that: 256 x 1M f32 took 245 us with all lanes in a thread, 243 in two. */
+static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t lines, int groups)
+{
+    int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), warps = 1;
+    int64_t wanted = groups > 0 ? COLUMN_WARPS : STRAIGHT_COLUMN_WARPS;
+    int64_t most = rdx_max(rdx_min(lanes / (shape->rows_at_once * fewest), RDX_CUDA_WARPS), 1);
+    while (warps < most && column_warps * shape->split * shape->residues * warps < wanted)
+        warps *= 2;
+    return (int)warps;
+}
+
+/* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class alike, and a
+   tile's first vector is there for the one before. */
+static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int groups, bool shifted)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    const int elements = launch->elements;
+    RdxCudaShape *shape = &launch->shape;
+    rdx_cuda_take_parts(shape, config);
+    rdx_cuda_take_run(shape, space);
+    shape->ring_bytes = rdx_cuda_ring_bytes(recipe, groups);
+    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    bool cut = shape->finishing != RDX_FINISHING_NONE;
+    /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252 us as 256 wide blocks,
+       270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
+    bool few = space->keep_count < FEW_BLOCKS * 32 * elements;
+    int64_t tile = cut || (few && !shifted) ? rdx_min(config->outputs_per_block, columns) : columns;
+    int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues;
+    shape->width = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(tile, elements) + shifted), 32);
+    shape->rows_at_once = 32 / shape->width;
+    if (lanes < shape->rows_at_once)
+        return false;
+    int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
+    int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
+    shape->class_warps = class_warps_for(shape, column_warps, lanes, lines, groups);
+    if (shifted) {
+        int64_t pitch = space->reduce[0].in,
+                alike = pitch ? 16 / rdx_min(pitch & -pitch, 16) : 1; /* rows to the next */
+        while (shape->residues * shape->rows_at_once * shape->class_warps < alike)
+            shape->class_warps *= 2;
+        if (shape->class_warps > RDX_CUDA_WARPS || shape->rows_at_once * shape->class_warps > lanes)
+            return false;
+    }
+    shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
+    shape->lanes_log2 = rdx_cuda_log2_up(lanes / (shape->rows_at_once * shape->class_warps));
+    shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
+    shape->run_outputs = columns;
+    int64_t chunks = rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks);
+    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
+    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
+    shape->stack_words = (shape->lane_levels + chunk_levels) * elements * launch->words * 32;
+    /* As many warps side by side as there are columns for and shared memory has room for. */
+    int64_t warp_ring = shape->ring_bytes / RDX_CUDA_WARPS,
+            vectors = rdx_div_up(rdx_div_up(tile, elements) + shifted, shape->width);
+    for (int64_t side = rdx_min(RDX_CUDA_WARPS / shape->class_warps, rdx_pow2_ceil(vectors)); side > 0; side /= 2) {
+        shape->warps = shape->class_warps * (int)side;
+        shape->ring_bytes = (int)warp_ring * shape->warps;
+        shape->tile_columns = ((int)side * shape->width - shifted) * elements;
+        shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
+        if (rdx_cuda_fits(launch, s)) {
+            rdx_cuda_count_items(shape, space, recipe);
+            launch->threads = 32 * shape->warps;
+            return groups > 0 || shape->items <= INT32_MAX;
+        }
+    }
+    return false;
+}
+
+/* Packed columns, aligned to 16 bytes. */
+static bool are_vectors(const RdxSpace *space, const RdxConfig *config)
+{
+    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, config)) && config->vector_bytes == 16 &&
+           space->reduce_count > 0 && space->reduce_rank > 0;
+}
+
+/* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: as straight_columns.cuh stamps them
+   (straight_elements). */
+static bool has_small_nodes(const RdxRecipe *recipe, int size, int words)
+{
+    static const uint8_t other[RDX_ALGEBRA_COUNT] = {
+        [RDX_ALGEBRA_ARGMAX] = 1, [RDX_ALGEBRA_ARGMAXL] = 1, [RDX_ALGEBRA_MAXARG] = 1, [RDX_ALGEBRA_MAXARGL] = 1,
+        [RDX_ALGEBRA_VAR] = 1,    [RDX_ALGEBRA_CVAR] = 1,    [RDX_ALGEBRA_LSE] = 1,    [RDX_ALGEBRA_LSEN] = 1,
+    };
+    return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
+}
+
+/* What straight and shifted columns have in common: 16 rows and more along one dim, with a map as for straight rows. */
+static bool are_straight(const RdxCudaLaunch *launch, const RdxSituation *s)
+{
+    const RdxSpace *space = s->space;
+    return space->reduce_rank == 1 && space->keep_rank > 0 && space->keep[space->keep_rank - 1].in == space->in_size &&
+           s->recipe->count >= 16 && rdx_cuda_has_unmasked_map(s->recipe) &&
+           has_small_nodes(s->recipe, space->in_size, launch->words);
+}
+
+/* Columns that are whole, aligned vectors. */
+bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    launch->elements = 16 / space->in_size;
+    return are_vectors(space, config) && are_straight(launch, s) &&
+           space->keep[space->keep_rank - 1].extent % launch->elements == 0 && cut_columns(launch, s, config, 0, false);
+}
+
+/* The same where rows start anywhere, but at multiples of an element: complex numbers may lie at those of their parts. */
+bool rdx_cuda_take_shifted_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    bool columns = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
+    launch->elements = 16 / s->space->in_size;
+    return columns && config->vector_bytes >= s->space->in_size && are_straight(launch, s) &&
+           cut_columns(launch, s, config, 0, true);
+}
+
+bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    launch->elements = 16 / s->space->in_size;
+    return are_vectors(s->space, config) && cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
+}
+
+/* Columns of any strides, with a map as for straight rows. */
+bool rdx_cuda_take_single_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    launch->elements = 1;
+    return !rdx_cuda_is_row(space) && space->keep_rank > 0 && space->reduce_count > 0 &&
+           rdx_cuda_has_unmasked_map(s->recipe) && cut_columns(launch, s, config, 0, false);
+}

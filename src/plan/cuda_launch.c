@@ -1,0 +1,206 @@
+/* The launch of a CUDA plan: the first kernel of cuda_kernels.def that takes it. Where the plan cuts an output into parts, groups and
+   their outputs are the plan's, because the workspace was sized by them; elsewhere a kernel groups outputs as suits it. */
+#include "cuda_parts.h"
+
+#include <string.h>
+
+enum {
+    WIDE = 32,
+    BATCH = 32,
+    BATCH_BYTES = 32768,
+    STATIC_BYTES = 2048, /* of shared memory that a kernel may have declared */
+};
+
+int rdx_cuda_log2_up(int64_t n)
+{
+    int log2 = 0;
+    while ((int64_t)1 << log2 < n)
+        log2++;
+    return log2;
+}
+
+bool rdx_cuda_is_row(const RdxSpace *space)
+{
+    const RdxDim *reduce = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
+    const RdxDim *keep = space->keep_rank ? &space->keep[space->keep_rank - 1] : NULL;
+    return reduce && (!keep || reduce->in <= keep->in);
+}
+
+bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
+{
+    int map = recipe->map;
+    bool key = map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG || map == RDX_MAP_KEY_PAIR || map == RDX_MAP_KEY_BOTH;
+    bool truth = map == RDX_MAP_NONZERO || map == RDX_MAP_ZERO;
+    return map == RDX_MAP_NONE || key || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
+}
+
+bool rdx_cuda_is_twice(const RdxRecipe *recipe)
+{
+    return recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
+}
+
+bool rdx_cuda_is_ascending(const RdxSpace *space)
+{
+    int64_t reach = 0; /* of the dims within */
+    for (int d = space->reduce_rank - 1; d >= 0; d--) {
+        if (space->reduce[d].index <= reach)
+            return false;
+        reach += space->reduce[d].index * (space->reduce[d].extent - 1);
+    }
+    return true;
+}
+
+int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups)
+{
+    if (groups == 0)
+        return 0;
+    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (rdx_cuda_is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
+}
+
+int64_t rdx_cuda_chunks(const RdxRecipe *recipe)
+{
+    int64_t chunk = 16 * (int64_t)recipe->lanes;
+    return recipe->count / chunk + (recipe->count % chunk != 0);
+}
+
+/* Parts as planned; groups still to come. */
+void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config)
+{
+    shape->split = rdx_max(config->split, 1);
+    shape->part_chunks = rdx_max(config->part_chunks, 1);
+    shape->residues = config->residues > 1 ? config->residues : 1;
+    shape->slices = rdx_max(config->slices, 1);
+    shape->finishing = config->finishing;
+}
+
+/* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
+void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
+{
+    if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX)
+        return;
+    shape->run = (uint32_t)space->reduce[1].extent;
+    shape->run_shift = (uint32_t)rdx_cuda_log2_up(shape->run);
+    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
+    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
+}
+
+void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
+{
+    shape->chunks = rdx_cuda_chunks(recipe);
+    shape->ascending = rdx_cuda_is_ascending(space);
+    bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
+                (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64) ||
+                (recipe->algebra == RDX_ALGEBRA_ISUM && recipe->result == RDX_WORK_I64 &&
+                 (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64));
+    shape->plain = space->copy_count == 1;
+    shape->direct = shape->plain && same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit;
+    shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
+    shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
+    shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;
+    shape->items = shape->groups * shape->split * shape->residues * shape->slices;
+    shape->simple = shape->items == shape->groups && shape->run_outputs >= space->keep_count;
+}
+
+int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words)
+{
+    if (shape->columns)
+        return 0;
+    if (shape->mates > 0)
+        return shape->ring_bytes;
+    if (shape->stack_words > 0)
+        return shape->ring_bytes +
+               rdx_max((int64_t)shape->warps * shape->stack_words * 4, rdx_cuda_join_shared(shape, words));
+    if (shape->team > 0)
+        return shape->ring_bytes + rdx_max((int64_t)RDX_CUDA_WARPS * words * 4, rdx_cuda_join_shared(shape, words));
+    return rdx_max((int64_t)(shape->batch + shape->levels) * shape->width * words * 4,
+                   rdx_cuda_join_shared(shape, words));
+}
+
+int64_t rdx_cuda_join_shared(const RdxCudaShape *shape, int words)
+{
+    int64_t columns = rdx_min(rdx_pow2_ceil(shape->group_outputs), RDX_CUDA_THREADS);
+    int64_t runs = RDX_CUDA_THREADS / columns, each = 0;
+    if (shape->finishing == RDX_FINISHING_NONE)
+        return 0;
+    while (runs << each < shape->split * shape->residues)
+        each++;
+    return (each + 1) * RDX_CUDA_THREADS * words * 4;
+}
+
+bool rdx_cuda_fits(const RdxCudaLaunch *launch, const RdxSituation *situation)
+{
+    return rdx_cuda_shared(&launch->shape, launch->words) <= situation->device->shared_per_block - STATIC_BYTES;
+}
+
+bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    RdxCudaShape *shape = &launch->shape;
+    const int words = launch->words;
+    launch->elements = 1;
+    rdx_cuda_take_parts(shape, config);
+    rdx_cuda_take_run(shape, space);
+    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    int64_t lanes = rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues, 1);
+    bool cut = shape->finishing != RDX_FINISHING_NONE;
+    shape->rows = rdx_cuda_is_row(space) || !space->keep_rank;
+    shape->run_outputs = shape->rows && !cut ? space->keep_count : columns;
+    if (shape->rows) {
+        shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS);
+        shape->width = cut ? 1 : (int)rdx_min(RDX_CUDA_THREADS / shape->height, rdx_pow2_ceil(space->keep_count));
+    } else {
+        shape->width =
+            (int)rdx_min(rdx_pow2_ceil(columns), lanes * WIDE < RDX_CUDA_THREADS ? RDX_CUDA_THREADS / lanes : WIDE);
+        shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS / shape->width);
+    }
+    for (;; shape->width /= 2) {
+        shape->batch = (int)rdx_min(rdx_max(shape->height, shape->rows ? lanes : BATCH), lanes);
+        while (shape->batch > shape->height && (int64_t)shape->batch * shape->width * words * 4 > BATCH_BYTES)
+            shape->batch /= 2;
+        shape->batches = (int)(lanes / shape->batch);
+        int64_t chunks = rdx_max(rdx_min(rdx_cuda_chunks(recipe), shape->part_chunks), 1);
+        shape->levels = rdx_cuda_log2_up(shape->batches) + 1 + rdx_cuda_log2_up(chunks) + 1;
+        if (rdx_cuda_fits(launch, s))
+            break;
+        if (shape->width == 1)
+            return false;
+    }
+    shape->group_outputs = cut ? config->outputs_per_block : shape->width;
+    rdx_cuda_count_items(shape, space, recipe);
+    launch->threads = shape->width * shape->height;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*take)(RdxCudaLaunch *launch, const RdxSituation *situation, const RdxConfig *config);
+} kernels[RDX_CUDA_KINDS] = {
+#define X(NAME, name) [RDX_CUDA_KIND_##NAME] = {#name, rdx_cuda_take_##name},
+#include "cuda_kernels.def"
+#undef X
+};
+
+const char *rdx_cuda_kernel_name(const RdxCudaLaunch *launch)
+{
+    return launch->kind >= 0 && launch->kind < RDX_CUDA_KINDS ? kernels[launch->kind].name : "none";
+}
+
+bool rdx_cuda_launch_of(RdxCudaLaunch *launch, const RdxSituation *situation, const RdxConfig *config)
+{
+    const int words = (rdx_recipe_state_bytes(situation->recipe) + 3) / 4;
+    for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
+        memset(launch, 0, sizeof *launch); /* padding too: the shape travels to the device */
+        launch->kind = kind;
+        launch->words = words;
+        launch->threads = RDX_CUDA_THREADS;
+        if (!kernels[kind].take(launch, situation, config))
+            continue;
+        launch->blocks = rdx_min(launch->shape.items, INT32_MAX);
+        launch->shared_bytes = rdx_cuda_shared(&launch->shape, words);
+        launch->finish_shared_bytes = rdx_cuda_join_shared(&launch->shape, words);
+        return true;
+    }
+    launch->kind = RDX_CUDA_KINDS;
+    return false;
+}

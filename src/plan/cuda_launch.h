@@ -1,0 +1,89 @@
+/* What a CUDA plan launches: the kernel (cuda_kernels.def) and how its blocks cut the problem. Worked out once, when the plan is made,
+   by pure C: the plugin looks the kernel up and launches it so, `explain` prints it on any machine. Kernels include this file. */
+#ifndef RDX_PLAN_CUDA_LAUNCH_H
+#define RDX_PLAN_CUDA_LAUNCH_H
+
+#include "../recipe.h"
+
+/* Of every device, RdxDeviceInfo's many_blocks and heavy_bytes: both measured on an H200. Emulators say otherwise. */
+#ifndef RDX_CUDA_MANY_BLOCKS
+#define RDX_CUDA_MANY_BLOCKS 4096
+#endif
+#ifndef RDX_CUDA_HEAVY_BYTES
+#define RDX_CUDA_HEAVY_BYTES (128 << 20)
+#endif
+
+enum { RDX_CUDA_LEAST_COMPUTE = 80 }; /* asynchronous copies to shared memory */
+
+typedef enum RdxFinishing {
+    RDX_FINISHING_NONE,       /* a block holds whole outputs */
+    RDX_FINISHING_LAST_BLOCK, /* the last block of a group joins the parts that lie in the workspace */
+    RDX_FINISHING_LAUNCH,     /* a second launch of finish_grid blocks does; it also spreads copies over blocks */
+} RdxFinishing;
+
+typedef enum RdxCudaKind {
+#define X(NAME, name) RDX_CUDA_KIND_##NAME,
+#include "cuda_kernels.def"
+#undef X
+    RDX_CUDA_KINDS
+} RdxCudaKind;
+
+/* Vectors of a group, and groups in a thread's ring (ring.cuh): of rows, of columns, where lanes are looked at twice. */
+enum {
+    RDX_CUDA_THREADS = 256,
+    RDX_CUDA_GROUP = 4,
+    RDX_CUDA_RING_ROWS = 6,
+    RDX_CUDA_RING_COLUMNS = 4,
+    RDX_CUDA_RING_TWICE = 6
+};
+/* Parts (grid.cuh: join_row) of an output whose reduced axis is read along: what one block can join. */
+enum { RDX_CUDA_MOST_PARTS = 2048 };
+/* Stages of a warp and bytes of each (kernel_short_rows.cu). */
+enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
+/* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
+   what has room beside them in 128 registers; 0: nothing has. */
+#define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
+    ((nodes) * (words) <= 8 ? ((words) <= 3 ? 4 : 3) : (nodes) * (words) <= 16 && (words) <= 4 ? 3 : 0)
+
+/* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
+typedef struct RdxCudaShape {
+    int64_t groups, group_outputs, run_outputs, groups_per_run;
+    int64_t split, part_chunks;  /* parts of the reduced range, aligned power-of-two runs of chunks */
+    int64_t slices;              /* parts of the copies */
+    int64_t items;               /* groups x split x residues x slices */
+    int64_t chunks, warp_chunks; /* of an output; rows: of a warp's run */
+    bool simple;                 /* an item is a group, and groups follow each other through all outputs */
+    bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
+    bool direct; /* plain, and stored as they are: identity finish, output of the working type, i64 of integer sums */
+    bool ascending; /* logical indices ascend with the elements of the reduced dims */
+    int finishing;  /* RdxFinishing */
+    int residues;   /* blocks that share a chunk */
+    /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
+       `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
+    int width, height, batch, batches, levels;
+    bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
+    int team, team_log2; /* rows: warps that share an output */
+    int ring_bytes;      /* of the rings of a block */
+    /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
+       of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,
+       and the levels of its lanes. */
+    int warps, rows_at_once, class_warps, classes, lanes_log2, group_lanes_log2, tile_columns, stack_words, lane_levels;
+    /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
+    uint32_t run, run_magic, run_shift;
+    /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
+       v / (vectors of a row) = (v * row_magic) >> 16. */
+    int mates, lines, row_bytes, pitch, row_magic;
+    bool columns; /* thread_columns: a vector of columns each */
+} RdxCudaShape;
+
+typedef struct RdxCudaLaunch {
+    int kind;                    /* RdxCudaKind; RDX_CUDA_KINDS: none takes the plan */
+    int elements, words;         /* of a vector, of a node: what the kernel was stamped for */
+    int threads;                 /* of a block */
+    int64_t blocks;              /* of the grid: an item each. Those of short_rows stay: so many at most */
+    int64_t shared_bytes;        /* dynamic, of a block */
+    int64_t finish_shared_bytes; /* the same of a block that joins parts */
+    RdxCudaShape shape;
+} RdxCudaLaunch;
+
+#endif

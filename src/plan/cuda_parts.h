@@ -1,0 +1,39 @@
+/* What the kernels' shapes have in common; for cuda_launch.c, cuda_rows.c and cuda_columns.c. */
+#ifndef RDX_PLAN_CUDA_PARTS_H
+#define RDX_PLAN_CUDA_PARTS_H
+
+#include "layout.h"
+
+enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
+
+/* For each kernel: whether it takes the plan, and the shape of its blocks if so. The launch comes with kind and words, the threads of a
+   usual block, and nothing else. False, too, where the shape does not fit the device's shared memory: what is in the launch is lost then. */
+#define X(NAME, name) bool rdx_cuda_take_##name(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config);
+#include "cuda_kernels.def"
+#undef X
+
+/* Whether the reduced dims hold the smallest stride. */
+bool rdx_cuda_is_row(const RdxSpace *space);
+/* A map that the kernels know at compile time (vec.cuh: with_unmasked). */
+bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
+/* logsumexp looks at its elements twice. */
+bool rdx_cuda_is_twice(const RdxRecipe *recipe);
+/* Logical indices ascend with the elements of the reduced dims. */
+bool rdx_cuda_is_ascending(const RdxSpace *space);
+/* Of the rings of a block, whose threads have `groups`; 0 where they have none. */
+int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
+int rdx_cuda_log2_up(int64_t n);
+int64_t rdx_cuda_chunks(const RdxRecipe *recipe); /* of an output */
+
+/* In this order: parts as the configuration has them, the division by a run's length, and, once group_outputs and run_outputs stand,
+   groups and items. */
+void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config);
+void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space);
+void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe);
+
+/* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts; whether a block can have them. */
+int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words);
+int64_t rdx_cuda_join_shared(const RdxCudaShape *shape, int words);
+bool rdx_cuda_fits(const RdxCudaLaunch *launch, const RdxSituation *situation);
+
+#endif
