@@ -37,7 +37,7 @@
 
    Environment: RDX_ISA names the instruction set (baseline, avx2, avx512; neon) where the best one is not wanted; one
    that this machine or build lacks makes plans fail with RDX_ERR_DEVICE. RDX_CUDA_PLUGIN names the CUDA plugin's
-   file.
+   file; setuid programs ignore it.
 
    C99 and C++11, no CUDA header. Every public name begins with rdx_, Rdx or RDX_. */
 #ifndef REDAX_H
@@ -178,7 +178,7 @@ typedef enum {
 
     /* 1xx: the call is wrong */
     RDX_ERR_NULL = 100, /* a pointer that is needed is NULL */
-    /* RdxProblem.size is too small, or members are set that this library does not know */
+    /* RdxProblem.size is below the library's sizeof(RdxProblem) or above 4096, or a member is set that it does not know */
     RDX_ERR_STRUCT_SIZE = 101,
     RDX_ERR_OP = 102,       /* no such op */
     RDX_ERR_DTYPE = 103,    /* no such dtype, or lanes != 1 */
@@ -191,7 +191,7 @@ typedef enum {
     RDX_ERR_ALIGN = 109, /* data + byte_offset is less aligned than its dtype or the plan needs */
     /* an output's bytes meet the input's or the other output's, or may meet themselves */
     RDX_ERR_OVERLAP = 110,
-    RDX_ERR_OPTION = 111,    /* an option that the op has not, or a value that it cannot be */
+    RDX_ERR_OPTION = 111,    /* an option this op does not take, or a value out of its range */
     RDX_ERR_EMPTY = 112,     /* reducing nothing has no value here, and the output has elements */
     RDX_ERR_WORKSPACE = 113, /* the workspace is too small */
     /* a stream for the CPU, a cache miss on a capturing stream, or what CUDA does not allow while one captures */
@@ -256,8 +256,14 @@ typedef struct RdxProblem {
 /* Reduces, through a bounded cache of plans and with a workspace of its own. CPU: done on return. CUDA: enqueued on
    `stream`. The first call for a problem makes its plan; later ones find it by everything that a plan depends on
    (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and
-   rdx_execute may fail with, and RDX_ERR_MEMORY or, on the device, RDX_ERR_DEVICE_MEMORY for the workspace. On a
-   capturing stream a problem that is not in the cache is RDX_ERR_STREAM: call once before the capture. */
+   rdx_execute may fail with, and RDX_ERR_MEMORY or, on the device, RDX_ERR_DEVICE_MEMORY for the workspace.
+
+   A capturing stream takes only what is in the cache, else RDX_ERR_STREAM: call once before the capture. A plan is there
+   after the call that made it (unless the cache is off or memory ran out) and stays at least until 8 other problems were
+   reduced since its last use, by any thread, or as many as rdx_set_cache gave it room for, if fewer: each problem has 8
+   places, and a new one takes a free place or the least recently used of its own 8, also while others are free. So up to
+   8 problems never push each other out. rdx_set_cache and rdx_shutdown drop all. For certainty, plan by
+   rdx_plan_create. */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);
 
 /* The default outputs of problem->op for problem->in: fills device, ndim, dtype and shape, sets strides to NULL
@@ -297,16 +303,16 @@ RDX_API size_t rdx_plan_workspace(const RdxPlan *plan);
 
 /* Readies a workspace of rdx_plan_workspace(plan) bytes: CUDA: clears the first RDX_WORKSPACE_HEAD bytes, on
    `stream`; once before the first launch, and again after a CUDA error. May be captured. One workspace serves any
-   plans in stream order; launches that may overlap need one each. CPU: does nothing but check. RDX_ERR_NULL, _STREAM;
-   CUDA: _CUDA. */
+   plans in stream order; launches that may overlap need one each. CPU: does nothing but check. RDX_ERR_NULL; CPU:
+   _STREAM; CUDA: _FORKED, or by what CUDA says _CUDA, _STREAM, _NO_DEVICE, _DEVICE_MEMORY. */
 RDX_API RDX_CHECK RdxStatus rdx_workspace_init(const RdxPlan *plan, void *workspace, RdxStream stream);
 
 /* Executes a plan. in, out and out2 stand for the tensors' data: byte_offset, strides, alpha and beta are the plan's.
    out2 is ignored where the plan has none. A pointer may be NULL where its tensor has no elements. CPU: done on
-   return; the first execution on several threads starts them, otherwise nothing is allocated. CUDA: launches only, so
-   it may be captured. Checked every time: null, the alignment that was planned, overlap (by intervals of bytes, so
+   return; on one thread it allocates and locks nothing, on several it takes the pool's lock and starts the threads
+   that are not there yet, which are kept. CUDA: launches only, so it may be captured. Checked every time: null, the alignment that was planned, overlap (by intervals of bytes, so
    interleaved tensors are refused too), the workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM; CUDA:
-   _CUDA, _FORKED. */
+   _FORKED, or by what CUDA says _CUDA, _STREAM, _NO_DEVICE, _DEVICE_MEMORY. */
 RDX_API RDX_CHECK RdxStatus rdx_execute(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
                                         size_t workspace_bytes, RdxStream stream);
 
