@@ -11,7 +11,8 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { SLOTS_DEFAULT = 256, KEY_WORDS_MAX = 8 + 5 * RDX_MAX_RANK };
+/* A view takes 2 words and 2 a dim. An entry keeps the words that its key has; only what a call builds on its stack is of this size. */
+enum { SLOTS_DEFAULT = 256, PLACES = 8, KEY_WORDS_MAX = 8 + 3 * (2 + 2 * RDX_MAX_RANK) };
 
 typedef struct Key {
     uint64_t hash;
@@ -78,7 +79,7 @@ static uint64_t alignment_class(const RdxProblem *problem)
 
 static bool can_key(const RdxTensor *t) /* bad tensors go the long way and get their sentence there */
 {
-    return !t || (t->ndim >= 0 && t->ndim <= RDX_MAX_RANK / 2 && (t->ndim == 0 || t->shape));
+    return !t || (t->ndim >= 0 && t->ndim <= RDX_MAX_RANK && (t->ndim == 0 || t->shape));
 }
 
 static bool make_key(Key *key, const RdxProblem *problem)
@@ -129,7 +130,7 @@ static bool make_key(Key *key, const RdxProblem *problem)
 
 static size_t probes(void) /* places where a key may live */
 {
-    return slots < 8 ? slots : 8;
+    return slots < PLACES ? slots : PLACES;
 }
 
 static Entry *find(const Key *key)

@@ -127,6 +127,65 @@ START_TEST(hits)
 }
 END_TEST
 
+/* The longest keys: RDX_MAX_RANK dims in every tensor, the last axis among the reduced. */
+START_TEST(every_rank)
+{
+    static const int ranks[] = {1, 31, 32, 33, 63, RDX_MAX_RANK};
+    float in[6] = {1, 2, 3, 4, 5, 6}, out[2], out2[2];
+    int64_t extents[RDX_MAX_RANK], kept[RDX_MAX_RANK];
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        int rank = ranks[i];
+        int32_t axes[] = {rank - 1};
+        for (int d = 0; d < rank; d++)
+            extents[d] = kept[d] = 1;
+        extents[0] = kept[0] = rank > 1 ? 2 : 1;
+        extents[rank - 1] = 3;
+        kept[rank - 1] = 1;
+        RdxTensor tensor = {in, {1, 0}, rank, {2, 32, 1}, extents, NULL, 0};
+        RdxTensor low = {out, {1, 0}, rank, {2, 32, 1}, kept, NULL, 0}, high = low;
+        RdxProblem problem = RDX_PROBLEM_INIT;
+        high.data = out2;
+        problem.op = RDX_MINMAX, problem.axes = axes, problem.naxes = 1;
+        problem.in = &tensor, problem.out = &low, problem.out2 = &high;
+        rdx_set_cache(256);
+        for (int call = 0; call < 2; call++) {
+            ck_assert_int_eq(rdx_reduce(&problem, NULL), RDX_OK);
+            ck_assert(out[0] == 1 && out2[0] == 3 && (rank == 1 || (out[1] == 4 && out2[1] == 6)));
+            rdx_sys_fail_at(0); /* forgets the calls of the first */
+        }
+        ck_assert_int_eq(rdx_reduce(&problem, NULL), RDX_OK);
+        ck_assert_msg(rdx_sys_calls() == 0, "rank %d is not found again", rank);
+    }
+}
+END_TEST
+
+/* What redax.h says of a plan's stay: 7 other problems never push one out, 8 do where all keys want the same places. */
+START_TEST(stay)
+{
+    static const struct {
+        size_t plans;
+        int others; /* that one outlives */
+    } sizes[] = {{256, 7}, {8, 7}, {3, 2}, {1, 0}};
+    know();
+    rdx_cache_hash_mask = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int more = 0; more < 2; more++) {
+            rdx_set_cache(sizes[s].plans);
+            for (int i = 0; i < TASKS; i++) /* full of others */
+                check(i);
+            for (int i = 0; i <= sizes[s].others + more; i++)
+                check(i);
+            rdx_sys_fail_at(0);
+            check(0);
+            ck_assert_msg((rdx_sys_calls() == 0) == (more == 0), "%zu plans, %d others", sizes[s].plans,
+                          sizes[s].others + more);
+        }
+    rdx_cache_hash_mask = UINT64_MAX;
+    rdx_set_cache(256);
+    forget();
+}
+END_TEST
+
 /* alpha, beta and pointers are arguments: one plan serves them all. */
 START_TEST(arguments)
 {
@@ -241,6 +300,8 @@ Suite *test_cache_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_size);
     tcase_add_test(tests, hits);
+    tcase_add_test(tests, every_rank);
+    tcase_add_test(tests, stay);
     tcase_add_test(tests, arguments);
     tcase_add_test(tests, many_threads);
     suite_add_tcase(suite, tests);
