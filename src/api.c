@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PROBLEM_MOST = 4096 }; /* bytes of any later RdxProblem: a size of garbage must not send us reading on */
 enum { DEVICE_CPU = 1, DEVICE_CUDA = 2, DEVICE_CUDA_HOST = 3, DEVICE_CUDA_MANAGED = 13 }; /* DLPack */
 
 static atomic_int threads_wanted, processors; /* 0: not set, not yet counted */
@@ -54,10 +55,11 @@ RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers)
 {
     RDX_REQUIRE(callers != NULL, RDX_ERR_NULL, "problem is NULL");
     RDX_REQUIRE(callers->size >= sizeof *problem, RDX_ERR_STRUCT_SIZE,
-                "problem->size is %zu; this library knows %zu bytes (start from RDX_PROBLEM_INIT)", callers->size,
-                sizeof *problem);
+                "problem->size is %zu; it is %zu to %d bytes (start from RDX_PROBLEM_INIT)", callers->size,
+                sizeof *problem, PROBLEM_MOST);
     const unsigned char *newer = (const unsigned char *)callers;
-    RDX_REQUIRE(callers->size <= 4096, RDX_ERR_STRUCT_SIZE, "problem->size is %zu bytes", callers->size);
+    RDX_REQUIRE(callers->size <= PROBLEM_MOST, RDX_ERR_STRUCT_SIZE, "problem->size is %zu; it is %zu to %d bytes",
+                callers->size, sizeof *problem, PROBLEM_MOST);
     for (size_t i = sizeof *problem; i < callers->size; i++) /* members that this library does not know */
         RDX_REQUIRE(newer[i] == 0, RDX_ERR_STRUCT_SIZE,
                     "problem->size is %zu and byte %zu is set; this library knows %zu bytes", callers->size, i,

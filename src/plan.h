@@ -27,8 +27,14 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
 
 void rdx_plan_release(RdxPlan *plan);
 
-/* Copies a caller's problem of whatever size it was compiled with; RDX_ERR_STRUCT_SIZE, RDX_ERR_NULL. */
+/* Copies a caller's problem, compiled with this header or a later one whose further members are 0; RDX_ERR_STRUCT_SIZE,
+   RDX_ERR_NULL. */
 RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers);
+
+/* The half of planning that asks no device: the collapsed space and the recipe of a problem that was read. The statuses of
+   rdx_space_build and rdx_recipe_resolve, and RDX_ERR_EMPTY. */
+RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,
+                           RdxType out2);
 
 int rdx_threads(void); /* the rdx_set_threads value, or this process's processors */
 
