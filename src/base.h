@@ -1,4 +1,4 @@
-/* Words that every room of the house uses: attributes, small arithmetic with overflow checks, RDX_TRY.
+/* Shared by every directory: attributes, small arithmetic with overflow checks, RDX_TRY.
    No state, no allocation. Everything here is usable from C11 and from CUDA C++. */
 #ifndef RDX_BASE_H
 #define RDX_BASE_H

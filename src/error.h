@@ -14,7 +14,7 @@ RdxStatus rdx_error(RdxStatus status, const char *format, ...) __attribute__((fo
         if (!(condition))                                                                                              \
             return rdx_error(__VA_ARGS__);                                                                             \
     } while (0)
-/* A broken promise between our own rooms: the sentence quotes the check and its place. */
+/* A broken promise between our own parts: the sentence quotes the check and its place. */
 #define RDX_ASSURE(condition)                                                                                          \
     RDX_REQUIRE(condition, RDX_ERR_INTERNAL, "internal check failed: %s (%s:%d)", #condition, __FILE__, __LINE__)
 

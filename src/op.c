@@ -1,8 +1,6 @@
 /* Result types and permissions of ops; the table is generated from ops.def. */
 #include "op.h"
 
-#include <string.h>
-
 const RdxOpInfo rdx_ops[RDX_OP_COUNT] = {
 #define X(NAME, name, number, inputs, result, allowed, second, empty, options)                                         \
     [number] = {#name,                                                                                                 \
@@ -20,14 +18,6 @@ const RdxOpInfo rdx_ops[RDX_OP_COUNT] = {
     _Static_assert(RDX_##NAME == (number), "redax.h and ops.def differ on " #name);
 #include "ops.def"
 #undef X
-
-int rdx_op_named(const char *name)
-{
-    for (int op = 1; op < RDX_OP_COUNT; op++)
-        if (strcmp(rdx_ops[op].name, name) == 0)
-            return op;
-    return 0;
-}
 
 bool rdx_op_accepts(int op, RdxType in)
 {

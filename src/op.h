@@ -36,7 +36,6 @@ typedef struct RdxOpInfo {
 
 extern const RdxOpInfo rdx_ops[RDX_OP_COUNT]; /* [0] is empty: name NULL */
 
-int rdx_op_named(const char *name); /* 0 if no op has that name */
 bool rdx_op_accepts(int op, RdxType in);
 RdxType rdx_op_default_out(int op, RdxType in);  /* in must be accepted */
 RdxType rdx_op_default_out2(int op, RdxType in); /* RDX_TYPE_COUNT if the op has no second output */

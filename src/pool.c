@@ -20,7 +20,7 @@ static struct {
     int parts;
     int active;             /* workers inside the present job */
     atomic_int next;        /* the next part to be taken */
-    atomic_uint generation; /* odd steps: a job was posted */
+    atomic_uint generation; /* one more with each job */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the caller whose job runs */

@@ -1,4 +1,5 @@
-/* The system shim. A fault counter costs one relaxed atomic increment a call; nothing here is on the path of execute. */
+/* The system shim. A fault counter costs one relaxed atomic increment a call; nothing here is on the path of
+   execute but the first start of the pool's threads. */
 #define _GNU_SOURCE
 #include "sys.h"
 
