@@ -160,13 +160,23 @@ static RdxStatus check_pointers(const RdxPlan *plan, uintptr_t in, uintptr_t out
 
 /* ---- Plans ---- */
 
-static RdxStatus check_empty(const RdxPlan *plan)
+static RdxStatus check_empty(const RdxSpace *space, const RdxRecipe *recipe)
 {
-    const RdxRecipe *recipe = &plan->recipe;
     bool no_value = rdx_ops[recipe->op].empty == RDX_EMPTY_ERROR || (recipe->op == RDX_NORM && recipe->p < 0);
-    RDX_REQUIRE(!no_value || plan->space.reduce_count > 0 || plan->space.keep_count == 0, RDX_ERR_EMPTY,
+    RDX_REQUIRE(!no_value || space->reduce_count > 0 || space->keep_count == 0, RDX_ERR_EMPTY,
                 "%s of no elements has no value; the output has %lld elements", rdx_ops[recipe->op].name,
-                (long long)plan->space.keep_count);
+                (long long)space->keep_count);
+    return RDX_OK;
+}
+
+RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,
+                           RdxType out2)
+{
+    RDX_TRY(rdx_space_build(space, problem, in, out, out2, false));
+    RDX_TRY(rdx_recipe_resolve(recipe, problem, in, out, out2, space->reduce_count));
+    RDX_TRY(check_empty(space, recipe));
+    space->indexed = recipe->indexed;
+    rdx_space_collapse(space);
     return RDX_OK;
 }
 
@@ -218,12 +228,8 @@ static RdxStatus choose(RdxPlan *plan)
 /* From types and device to a bound kernel. */
 static RdxStatus decide(RdxPlan *plan, const RdxProblem *problem, const Types *types, const RdxPluginTable *plugin)
 {
-    RDX_TRY(rdx_space_build(&plan->space, problem, types->in, types->out, types->out2, false));
-    RDX_TRY(rdx_recipe_resolve(&plan->recipe, problem, types->in, types->out, types->out2, plan->space.reduce_count));
-    RDX_TRY(check_empty(plan));
+    RDX_TRY(rdx_plan_situate(&plan->space, &plan->recipe, problem, types->in, types->out, types->out2));
     RDX_TRY(input_alignment(problem, types->in, &plan->in_align));
-    plan->space.indexed = plan->recipe.indexed;
-    rdx_space_collapse(&plan->space);
     RDX_TRY(choose(plan));
     RDX_TRY(plugin ? plugin->bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config, problem->in->device.id)
                    : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));

@@ -8,11 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const presets[] = {"cpu", "h200", "a100", "t4"};
+static const char *const presets[] = {
+#define DEVICE(name, ...) #name,
+#define COST(...)
+#include "../src/plan/devices.def"
+#undef DEVICE
+#undef COST
+};
 
 const char *rdx_explain_presets(void)
 {
-    return "cpu, h200, a100, t4";
+#define DEVICE(name, ...) ", " #name
+#define COST(...)
+    static const char listed[] =
+#include "../src/plan/devices.def"
+        ;
+#undef DEVICE
+#undef COST
+    return listed + 2; /* behind the first comma */
 }
 
 bool rdx_explain_is_preset(const char *name)
@@ -23,13 +36,6 @@ bool rdx_explain_is_preset(const char *name)
     return false;
 }
 
-/* Reducing nothing where that has no value: the library refuses it when it plans. */
-static bool is_empty_error(const RdxProblem *problem, const RdxSpace *space)
-{
-    bool no_value = rdx_ops[problem->op].empty == RDX_EMPTY_ERROR || (problem->op == RDX_NORM && problem->p < 0);
-    return no_value && space->reduce_count == 0 && space->keep_count > 0 && space->copy_count > 0;
-}
-
 static RdxStatus situate(const RdxTask *task, RdxSpace *space, RdxRecipe *recipe)
 {
     const RdxProblem *problem = &task->problem;
@@ -38,12 +44,7 @@ static RdxStatus situate(const RdxTask *task, RdxSpace *space, RdxRecipe *recipe
     RDX_TRY(rdx_type_find(&out, problem->out->dtype, "out"));
     if (problem->out2)
         RDX_TRY(rdx_type_find(&out2, problem->out2->dtype, "out2"));
-    RDX_TRY(rdx_recipe_resolve(recipe, problem, in, out, out2, 0));
-    RDX_TRY(rdx_space_build(space, problem, in, out, out2, recipe->indexed));
-    RDX_REQUIRE(!is_empty_error(problem, space), RDX_ERR_EMPTY, "%s of no elements has no value",
-                rdx_ops[problem->op].name);
-    rdx_space_collapse(space);
-    return rdx_recipe_resolve(recipe, problem, in, out, out2, space->reduce_count);
+    return rdx_plan_situate(space, recipe, problem, in, out, out2);
 }
 
 RdxStatus rdx_explain_preset(const RdxTask *task, const char *preset, int format, char **text)
