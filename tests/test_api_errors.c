@@ -10,8 +10,8 @@
 
 #define SPOILT(X)                                                                                                      \
     X(size_0, RDX_ERR_STRUCT_SIZE, "size is 0", true, g->problem.size = 0)                                             \
-    X(size_less, RDX_ERR_STRUCT_SIZE, "size is", true, g->problem.size--)                                              \
-    X(size_huge, RDX_ERR_STRUCT_SIZE, "size is", true, g->problem.size = (size_t)-1)                                   \
+    X(size_less, RDX_ERR_STRUCT_SIZE, "to 4096 bytes", true, g->problem.size--)                                        \
+    X(size_huge, RDX_ERR_STRUCT_SIZE, "to 4096 bytes", true, g->problem.size = (size_t)-1)                             \
     X(op_0, RDX_ERR_OP, "op is 0", true, g->problem.op = 0)                                                            \
     X(op_20, RDX_ERR_OP, "op is 20", true, g->problem.op = 20)                                                         \
     X(op_negative, RDX_ERR_OP, "op is -3", true, g->problem.op = -3)                                                   \
