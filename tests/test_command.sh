@@ -289,6 +289,40 @@ run explain sum:f32:64x64/0 --format sexpr
 grep -q '^(plan (sum f32 f32)' out && report "explain --format sexpr" "$(is_clean)" || report "explain --format sexpr" "$(cat out err)"
 refuses "explain for a CUDA device" 1 'CUDA' explain sum:f32:64 --device cuda:0
 
+# ---- bench --only ----
+printf 'one sum:f32:64\ntwo max:f32:64\n' >suite.txt
+refuses "bench: --only leaves nothing" 2 'no case of suite.txt has "typo" in its name' bench --suite suite.txt --only typo
+refuses "bench: --only before --suite" 2 'no case of suite.txt has "typo"' bench --only typo --suite suite.txt
+refuses "bench: --only and a CASE that stays" 2 'no case of suite.txt has "typo"' bench --only typo --suite suite.txt sum:f32:8
+refuses "bench: --only without --suite" 2 'needs a --suite' bench --only f32 sum:f32:64
+run bench --suite suite.txt --only tw sum:f32:8 --seconds 0
+grep -q '^two' out && ! grep -q '^one' out && grep -q 'sum:f32:8 ' out && report "bench --only" "$(is_clean)" || report "bench --only" "$(cat out err)"
+
+# ---- fuzz ----
+for what in cudafoo cuda:x cuda:-1 cuda: cuda:1024 cpu auto ''; do
+    refuses "fuzz --device '$what'" 2 "device is \"$what\"; it takes cuda or cuda:N, N from 0 to 1023" fuzz --device "$what" --cases 1
+done
+for what in x -1 '' 1s nan; do
+    refuses "fuzz --seconds '$what'" 2 "seconds is \"$what\"; it takes a number, 0 or more" fuzz "--seconds=$what"
+done
+for what in x -1 '' 1.5 9223372036854775808; do
+    refuses "fuzz --cases '$what'" 2 "cases is \"$what\"; it takes a whole number from 0 to 9223372036854775807" fuzz --cases "$what"
+done
+for what in x -1 '' 18446744073709551616; do
+    refuses "fuzz --seed '$what'" 2 "seed is \"$what\"; it takes a whole number from 0 to 18446744073709551615" fuzz --seed "$what"
+done
+refuses "fuzz: --seed without a value" 2 'seed needs a value' fuzz --cases 1 --seed
+refuses "fuzz: a CASE without --replay" 2 'sum:f32:8' fuzz sum:f32:8
+refuses "fuzz: --replay of no CASE" 2 'column 9' fuzz --replay sum:f32:
+run fuzz --device cuda:1 --replay sum:f32:8
+[ "$code" = 1 ] && [ ! -s out ] && grep -q 'no CUDA: /nowhere' err && grep -qx "replay: redax fuzz --device cuda:1 --replay 'sum:f32:8'" err &&
+    report "fuzz on a device without a plugin" ok || report "fuzz on a device without a plugin" "exit $code: $(cat err)"
+prints "fuzz --quiet" 'fuzz: passed, 3 cases, seed 7' fuzz --cases=3 --seed 7 --quiet --one-thread
+run fuzz --seconds=0.1
+grep -q '^fuzz: passed, [0-9]* cases, seed 1$' out && report "fuzz --seconds=0.1" "$(is_clean)" || report "fuzz --seconds=0.1" "$(cat out err)"
+run fuzz --replay 'var:c64:7x300/1:nan=omit:data=holes' --one-thread
+grep -q '^passed: [0-9]* runs agree with the reference$' out && report "fuzz --replay" "$(is_clean)" || report "fuzz --replay" "$(cat out err)"
+
 # ---- CUDA devices ----
 for arguments in "reduce a.npy --op sum" "stats a.npy" "bench sum:f32:64"; do
     # shellcheck disable=SC2086

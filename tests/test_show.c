@@ -95,6 +95,11 @@ START_TEST(option_values)
     static const char *const no_reals[] = {"", "x", "1x", "0x10", "nan", " 1", "1 ", "--1", "infinite", "."};
     for (size_t i = 0; i < sizeof no_reals / sizeof no_reals[0]; i++)
         ck_assert_msg(!rdx_option_real(&real, no_reals[i]), "%s", no_reals[i]);
+    uint64_t number;
+    ck_assert(rdx_option_number(&number, "18446744073709551615") && number == UINT64_MAX);
+    static const char *const no_numbers[] = {"", "-1", "+1", " 1", "1x", "0x10", "1.5", "18446744073709551616"};
+    for (size_t i = 0; i < sizeof no_numbers / sizeof no_numbers[0]; i++)
+        ck_assert_msg(!rdx_option_number(&number, no_numbers[i]), "%s", no_numbers[i]);
     ck_assert(rdx_option_threads(&threads, "3") && threads == 3);
     ck_assert(!rdx_option_threads(&threads, "0") && !rdx_option_threads(&threads, "-1") &&
               !rdx_option_threads(&threads, "4097") && !rdx_option_threads(&threads, "2x"));

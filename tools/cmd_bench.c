@@ -52,7 +52,7 @@ typedef struct Request {
     RdxBenchOptions options;
     RdxBenchSuite suite;
     RdxDevice device;
-    const char *json, *only;
+    const char *json, *only, *file; /* the suite's, the last one's of several */
     RdxGpuFacts gpu;
     bool automatic, host, l2, help;
 } Request;
@@ -71,6 +71,7 @@ static int read_flag(Request *request, int flag, char **argv)
             return 0;
         return rdx_complain_usage("bench", "%s is no device that can be timed", optarg);
     case SUITE:
+        request->file = optarg;
         if (rdx_bench_add_file(&request->suite, optarg, sentence, sizeof sentence))
             return 0;
         if (strncmp(sentence, "cannot read", 11) != 0)
@@ -105,6 +106,26 @@ static int read_flag(Request *request, int flag, char **argv)
     }
 }
 
+/* --only chooses among the cases of suites: those given by themselves have no name, and stay. */
+static bool is_wanted(const Request *request, int i)
+{
+    const char *name = request->suite.name[i];
+    return !request->only || !name[0] || strstr(name, request->only);
+}
+
+/* 0, or the exit code after a complaint: an --only that leaves nothing of its suite is a slip of the pen. */
+static int check_only(const Request *request)
+{
+    if (!request->only)
+        return 0;
+    if (!request->file)
+        return rdx_complain_usage("bench", "--only %s needs a --suite to choose from", request->only);
+    for (int i = 0; i < request->suite.count; i++)
+        if (request->suite.name[i][0] && is_wanted(request, i))
+            return 0;
+    return rdx_complain_usage("bench", "no case of %s has \"%s\" in its name", request->file, request->only);
+}
+
 static int read_request(Request *request, int argc, char **argv)
 {
     char sentence[1024];
@@ -113,7 +134,7 @@ static int read_request(Request *request, int argc, char **argv)
     optind = 1;
     while (code == 0 && !request->help && (flag = getopt_long(argc, argv, ":", flags, NULL)) != -1)
         code = read_flag(request, flag, argv);
-    if (code != 0 || request->help)
+    if (code != 0 || request->help || (code = check_only(request)) != 0)
         return code;
     for (; optind < argc; optind++)
         if (!rdx_bench_add(&request->suite, "", argv[optind], sentence, sizeof sentence))
@@ -149,7 +170,7 @@ static int run_cases(const Request *request, RdxBenchReport *report)
     if (request->suite.count > 0)
         rdx_bench_print_columns(stdout);
     for (int i = 0; i < request->suite.count; i++) {
-        if (request->only && !strstr(request->suite.name[i], request->only))
+        if (!is_wanted(request, i))
             continue;
         RdxBenchRecord *record = &report->record[report->count++];
         const char *name = request->suite.name[i], *line = request->suite.line[i];

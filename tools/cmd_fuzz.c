@@ -2,14 +2,16 @@
    failures to stderr; exit 1 with one replayable line if anything differs. */
 #include "commands.h"
 #include "fuzz.h"
+#include "options.h"
+#include "output.h"
 
-#include <errno.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
+static const char help[] =
     "usage: redax fuzz [--seconds S] [--cases N] [--seed N] [--one-thread] [--quiet] [--device cuda[:N]]\n"
     "       redax fuzz --replay CASE\n"
     "\n"
@@ -26,6 +28,18 @@ static const char usage[] =
     "  --device cuda   the strategies of that CUDA device; the reference stays on the CPU\n"
     "  --quiet         no table of counts\n";
 
+enum { SECONDS = 256, CASES, SEED, REPLAY, ONE_THREAD, DEVICE, QUIET, HELP };
+
+static const struct option flags[] = {{"seconds", required_argument, NULL, SECONDS},
+                                      {"cases", required_argument, NULL, CASES},
+                                      {"seed", required_argument, NULL, SEED},
+                                      {"replay", required_argument, NULL, REPLAY},
+                                      {"one-thread", no_argument, NULL, ONE_THREAD},
+                                      {"device", required_argument, NULL, DEVICE},
+                                      {"quiet", no_argument, NULL, QUIET},
+                                      {"help", no_argument, NULL, HELP},
+                                      {NULL, 0, NULL, 0}};
+
 static volatile int stopped;
 
 static void on_interrupt(int number)
@@ -34,15 +48,13 @@ static void on_interrupt(int number)
     stopped = 1;
 }
 
-static int complain(const char *what, const char *word)
+static void print_failure(const RdxFuzzOptions *options, const RdxFuzzFailure *failure)
 {
-    fprintf(stderr, "redax fuzz: %s%s%s\n%s", what, word ? " " : "", word ? word : "", usage);
-    return RDX_EXIT_USAGE;
-}
-
-static void print_failure(const RdxFuzzFailure *failure)
-{
-    fprintf(stderr, "fuzz: %s\n%s\nreplay: redax fuzz --replay '%s'\n", failure->what, failure->plan, failure->line);
+    char device[32] = "";
+    if (options->cuda)
+        snprintf(device, sizeof device, " --device cuda:%d", options->device);
+    fprintf(stderr, "fuzz: %s\n%s\nreplay: redax fuzz%s --replay '%s'\n", failure->what, failure->plan, device,
+            failure->line);
     if (failure->first[0] && strcmp(failure->first, failure->line) != 0)
         fprintf(stderr, "found as %s\n", failure->first);
 }
@@ -55,14 +67,13 @@ static int replay(const char *line, RdxFuzzOptions *options)
     char error[512];
     int code = RDX_EXIT_FAILED;
     if (!rdx_case_parse(&c, line, error, sizeof error)) {
-        fprintf(stderr, "redax fuzz: %s\n", error);
-        code = RDX_EXIT_USAGE;
+        code = rdx_complain_usage("fuzz", "%s", error);
     } else if (counts && failure && rdx_fuzz_try(&c, options, counts, failure)) {
         printf("passed: %lld runs agree with the reference\n", (long long)counts->runs);
-        code = fflush(stdout) == 0 ? RDX_EXIT_DONE : RDX_EXIT_FAILED;
+        code = rdx_finish_stdout(RDX_EXIT_DONE);
     } else if (failure) {
         snprintf(failure->line, sizeof failure->line, "%s", line);
-        print_failure(failure);
+        print_failure(options, failure);
     }
     free(counts);
     free(failure);
@@ -80,7 +91,7 @@ static int run(RdxFuzzOptions *options, bool quiet)
         if (!quiet)
             rdx_fuzz_print(counts, options->cuda, stdout);
         if (!right)
-            print_failure(failure);
+            print_failure(options, failure);
         else if (counts->cases >= 5000 && !rdx_fuzz_covered(counts, options->cuda, sentence, sizeof sentence))
             fprintf(stderr, "fuzz: %s\n", sentence);
         else
@@ -88,66 +99,94 @@ static int run(RdxFuzzOptions *options, bool quiet)
         if (code == RDX_EXIT_DONE)
             printf("fuzz: passed, %lld cases, seed %llu\n", (long long)counts->cases,
                    (unsigned long long)options->seed);
-        if (fflush(stdout) != 0 || ferror(stdout))
-            code = RDX_EXIT_FAILED;
+        code = rdx_finish_stdout(code);
     }
     free(counts);
     free(failure);
     return code;
 }
 
-static RdxFuzzOptions with_device(RdxFuzzOptions options, const char *text)
+typedef struct Request {
+    RdxFuzzOptions options;
+    const char *line; /* to replay */
+    bool quiet, help;
+} Request;
+
+static int read_device(RdxFuzzOptions *options, const char *text)
 {
-    options.cuda = true;
-    options.device = text[4] == ':' ? atoi(text + 5) : 0;
-    return options;
+    RdxDevice device;
+    if (!rdx_option_device(&device, text) || device.type != 2)
+        return rdx_complain_usage("fuzz", "--device is \"%s\"; it takes cuda or cuda:N, N from 0 to 1023", text);
+    options->cuda = true;
+    options->device = device.id;
+    return 0;
+}
+
+/* 0, or the exit code after a complaint. */
+static int read_flag(Request *request, int flag, char **argv)
+{
+    RdxFuzzOptions *options = &request->options;
+    uint64_t number;
+    switch (flag) {
+    case HELP:
+        request->help = true;
+        return 0;
+    case SECONDS:
+        if (rdx_option_real(&options->seconds, optarg) && options->seconds >= 0)
+            return 0;
+        return rdx_complain_usage("fuzz", "--seconds is \"%s\"; it takes a number, 0 or more", optarg);
+    case CASES:
+        if (!rdx_option_number(&number, optarg) || number > INT64_MAX)
+            return rdx_complain_usage("fuzz", "--cases is \"%s\"; it takes a whole number from 0 to %lld", optarg,
+                                      (long long)INT64_MAX);
+        options->cases = (int64_t)number;
+        return 0;
+    case SEED:
+        if (!rdx_option_number(&number, optarg))
+            return rdx_complain_usage("fuzz", "--seed is \"%s\"; it takes a whole number from 0 to %llu", optarg,
+                                      (unsigned long long)UINT64_MAX);
+        options->seed = number;
+        return 0;
+    case REPLAY:
+        request->line = optarg;
+        return 0;
+    case ONE_THREAD:
+        options->threads = false;
+        return 0;
+    case DEVICE:
+        return read_device(options, optarg);
+    case QUIET:
+        request->quiet = true;
+        return 0;
+    case ':':
+        return rdx_complain_usage("fuzz", "option %s needs a value", argv[optind - 1]);
+    default:
+        return rdx_complain_usage("fuzz", "unknown option %s", argv[optind - 1]);
+    }
 }
 
 int cmd_fuzz(int argc, char **argv)
 {
-    RdxFuzzOptions options = {.seed = 1, .threads = true, .shrink = true, .stop = &stopped};
-    const char *line = NULL;
-    bool quiet = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        char *end = NULL;
-        if (strcmp(word, "--help") == 0) {
-            fputs(usage, stdout);
-            return fflush(stdout) == 0 ? RDX_EXIT_DONE : RDX_EXIT_FAILED;
-        }
-        if (strcmp(word, "--one-thread") == 0 || strcmp(word, "--quiet") == 0) {
-            options.threads = options.threads && strcmp(word, "--quiet") == 0;
-            quiet = quiet || strcmp(word, "--quiet") == 0;
-            continue;
-        }
-        bool known = strcmp(word, "--seconds") == 0 || strcmp(word, "--cases") == 0 || strcmp(word, "--seed") == 0 ||
-                     strcmp(word, "--replay") == 0 || strcmp(word, "--device") == 0;
-        if (!known)
-            return complain("unknown argument", word);
-        if (value == NULL)
-            return complain("a value is missing after", word);
-        i++;
-        errno = 0;
-        if (strcmp(word, "--replay") == 0)
-            line = value;
-        else if (strcmp(word, "--device") == 0 && strncmp(value, "cuda", 4) == 0)
-            options = with_device(options, value);
-        else if (strcmp(word, "--device") == 0)
-            return complain("no device to fuzz:", value);
-        else if (strcmp(word, "--seconds") == 0)
-            options.seconds = strtod(value, &end);
-        else if (strcmp(word, "--cases") == 0)
-            options.cases = strtoll(value, &end, 10);
-        else
-            options.seed = strtoull(value, &end, 10);
-        if (end && (*end != '\0' || end == value || errno != 0 || !(options.seconds >= 0) || options.cases < 0))
-            return complain("not a number that makes sense:", value);
+    Request request = {.options = {.seed = 1, .threads = true, .shrink = true, .stop = &stopped}};
+    RdxFuzzOptions *options = &request.options;
+    int flag, code = 0;
+    opterr = 0;
+    optind = 1;
+    while (code == 0 && !request.help && (flag = getopt_long(argc, argv, ":", flags, NULL)) != -1)
+        code = read_flag(&request, flag, argv);
+    if (code != 0)
+        return code;
+    if (request.help) {
+        fputs(help, stdout);
+        return rdx_finish_stdout(RDX_EXIT_DONE);
     }
-    if (line)
-        return replay(line, &options);
-    if (options.cases == 0 && options.seconds == 0)
-        options.seconds = 10;
-    options.progress = isatty(2) ? stderr : NULL;
+    if (optind < argc)
+        return rdx_complain_usage("fuzz", "what is %s? A CASE follows --replay", argv[optind]);
+    if (request.line)
+        return replay(request.line, options);
+    if (options->cases == 0 && options->seconds == 0)
+        options->seconds = 10;
+    options->progress = isatty(2) ? stderr : NULL;
     signal(SIGINT, on_interrupt);
-    return run(&options, quiet);
+    return run(options, request.quiet);
 }

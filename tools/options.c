@@ -51,6 +51,14 @@ bool rdx_option_real(double *value, const char *text)
     return end != text && *end == '\0';
 }
 
+bool rdx_option_number(uint64_t *value, const char *text)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0;
+}
+
 bool rdx_option_threads(int *threads, const char *text)
 {
     long value;
