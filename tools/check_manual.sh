@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_manual.sh BUILD: the manual pages are well formed, and nothing is missing from them: every function of redax.h in
-# redax(3); every op, type, subcommand and option that the command knows in redax(1); no option there that it does not know.
+# redax(3); every op, type, device preset, subcommand and option that the command knows, and every variable that the library or
+# the command reads, in redax(1); no option there that it does not know.
 set -euo pipefail
 build=${1:?usage: check_manual.sh BUILD}
 cd "$(dirname "$0")/.."
@@ -30,9 +31,12 @@ wants() { # wants PAGE_TEXT PAGE WORD...
 }
 mapfile -t functions < <(gcc -E -P -xc include/redax.h | tr '\n' ' ' | sed 's/;/\n/g' | grep -v typedef | grep -oE '\brdx_[a-z0-9_]+ *\(' | tr -d ' (')
 mapfile -t ops < <(sed -nE 's/^X\([A-Z0-9_]+, ([a-z0-9_]+),.*/\1/p' src/ops.def)
+mapfile -t variables < <(grep -rhoE '(getenv|size_of_environment)\("[A-Z_]+"' src tools --include='*.c' | grep -oE '[A-Z_]+"' | tr -d '"' | sort -u)
+[ ${#variables[@]} -ge 7 ] || fail "only ${#variables[@]} environment variables found"
+mapfile -t presets < <(sed -nE 's/^DEVICE\(([a-z0-9]+),.*/\1/p' src/plan/devices.def)
 mapfile -t dtypes < <(sed -nE 's/^X\([A-Z0-9_]+, ([a-z0-9_]+),.*/\1/p' src/dtypes.def)
 wants "$three" 'redax(3)' "${functions[@]}"
-wants "$one" 'redax(1)' "${ops[@]}" "${dtypes[@]}"
+wants "$one" 'redax(1)' "${ops[@]}" "${dtypes[@]}" "${presets[@]}" "${variables[@]}"
 
 known=()
 for subcommand in reduce stats explain bench fuzz info; do
