@@ -163,7 +163,7 @@ def judge(folder, write):
         files += 1
         for key, count in counts.items():
             total[key] = total.get(key, 0) + count
-        if name.startswith("strategy_") and min(counts.get("add", 0), counts.get("mul", 0)) == 0:
+        if name.startswith("kernel_") and min(counts.get("add", 0), counts.get("mul", 0)) == 0:
             offences.append("%s: neither add nor mul of floating-point numbers: nothing was checked" % name)
     for name, text in read_folder(folder, ".ptxas"):
         found = read_ptxas(text, names)

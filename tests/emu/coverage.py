@@ -3,7 +3,7 @@
 
     coverage.py BUILD [PERCENT]     BUILD was made with EMU_CFLAGS=--coverage and has run; exit 1 below PERCENT (95)
 
-The lines are those of src/kernels/cuda/*.cuh and strategy_*.cu that gcov counts, taken together over every translation unit and
+The lines are those of src/kernels/cuda/*.cuh and kernel_*.cu that gcov counts, taken together over every translation unit and
 every template that holds them. No line is excused.
 """
 
@@ -21,14 +21,14 @@ FOLDER = "src/kernels/cuda/"
 
 def is_kernel(path):
     name = os.path.basename(path)
-    return path.startswith(FOLDER) and (name.endswith(".cuh") or name.startswith("strategy_"))
+    return path.startswith(FOLDER) and (name.endswith(".cuh") or name.startswith("kernel_"))
 
 
 def reports(build):
     """What gcov says of every translation unit of kernels that ran."""
     folder = os.path.join(ROOT, build, "obj", FOLDER)
     counts = sorted(os.path.join(folder, name) for name in os.listdir(folder)
-                    if name.startswith("strategy_") and name.endswith(".gcda"))
+                    if name.startswith("kernel_") and name.endswith(".gcda"))
     for path in counts:
         with tempfile.TemporaryDirectory() as place:
             subprocess.run(["gcov", "--json-format", path], cwd=place, check=True, stdout=subprocess.DEVNULL,
