@@ -187,7 +187,8 @@ static void text_launch(RdxSink *sink, const RdxSituation *situation, const RdxC
 {
     Field fields[MOST_FIELDS];
     rdx_sink_put(sink, "\n  launch     %s:", rdx_cuda_kernel_name(&config->launch));
-    text_fields(sink, fields, launch_fields(config, fields));
+    const int count = launch_fields(config, fields);
+    text_fields(sink, fields, count);
     int compute = situation->device->compute;
     if (compute < RDX_CUDA_LEAST_COMPUTE)
         rdx_sink_put(sink, "\n             (kernels are made for compute capability %d.%d and above, not for %d.%d)",
@@ -200,7 +201,8 @@ static void text_choice(RdxSink *sink, const RdxSituation *situation, const RdxC
     const char *variant = variant_of(config);
     rdx_sink_put(sink, "  choice     %s%s%s:", rdx_strategies[config->strategy].name, variant ? ", " : "",
                  variant ? variant : "");
-    text_fields(sink, fields, fields_of(config, fields));
+    const int count = fields_of(config, fields);
+    text_fields(sink, fields, count);
     if (config->finishing == RDX_FINISHING_LAST_BLOCK)
         rdx_sink_put(sink, ", the last block finishes");
     if (rdx_strategies[config->strategy].cuda)
