@@ -23,7 +23,6 @@ bool rdx_cuda_is_ascending(const RdxSpace *space);
 /* Of the rings of a block, whose threads have `groups`; 0 where they have none. */
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
 int rdx_cuda_log2_up(int64_t n);
-int64_t rdx_cuda_chunks(const RdxRecipe *recipe); /* of an output */
 
 /* In this order: parts as the configuration has them, the division by a run's length, and, once group_outputs and run_outputs stand,
    groups and items. */
