@@ -196,6 +196,7 @@ static const struct {
     {"sum:f32:256x256x3025/0,2", "global", "gather"},
     {"sum:f32:4096x512x49/0,2", NULL, "gather"},
     {"sum:f32:8589934592@0", NULL, NULL},
+    {"sum:f32:1048576x1048576x1048576@0x0x1/0,1,2", NULL, NULL},
     {"sum:i8:8589934592/0", "global", "rows"},
     {"sum:f32:4294967296x2/1", "thread", NULL},
     {"sum:f32:4294967296x1/-", "thread", NULL},

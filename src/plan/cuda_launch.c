@@ -42,7 +42,7 @@ bool rdx_cuda_is_twice(const RdxRecipe *recipe)
 bool rdx_cuda_is_ascending(const RdxSpace *space)
 {
     int64_t reach = 0; /* of the dims within */
-    for (int d = space->reduce_rank - 1; d >= 0; d--) {
+    for (int d = space->reduce_rank - 1; space->indexed && d >= 0; d--) {
         if (space->reduce[d].index <= reach)
             return false;
         reach += space->reduce[d].index * (space->reduce[d].extent - 1);

@@ -18,7 +18,7 @@ bool rdx_cuda_is_row(const RdxSpace *space);
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
 /* logsumexp looks at its elements twice. */
 bool rdx_cuda_is_twice(const RdxRecipe *recipe);
-/* Logical indices ascend with the elements of the reduced dims. */
+/* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */
 bool rdx_cuda_is_ascending(const RdxSpace *space);
 /* Of the rings of a block, whose threads have `groups`; 0 where they have none. */
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);

@@ -147,7 +147,7 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
     bool light = launch->words == 1 || space->in_size == 2 || bytes <= (double)s->device->heavy_bytes || twice;
     if (config->variant != RDX_FORM_ROWS || !are_rows(space, config) || space->in_size == 1 || space->copy_count != 1 ||
         config->slices > 1 || space->keep_count > INT32_MAX || !rdx_cuda_has_unmasked_map(recipe) ||
-        (twice && recipe->work != RDX_WORK_F32) || !light || (space->indexed && !rdx_cuda_is_ascending(space)))
+        (twice && recipe->work != RDX_WORK_F32) || !light || !rdx_cuda_is_ascending(space))
         return false;
     launch->elements = 16 / space->in_size;
     return cut_rows(launch, s, config, 0);
