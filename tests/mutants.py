@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources and demands that the tests notice.
 
-    mutants.py                 86 named patches and 40 drawn ones; exit 1 unless at least 95% are killed
+    mutants.py                 the named patches and 40 drawn ones; exit 1 unless at least 95% are killed
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
+    mutants.py --order N --seconds S
+                               in an order that N draws, as many as S seconds suffice to begin
 
 A mutant is one change to one file of src/. It is killed if it does not survive, in this order: the golden answers
 (build/bits), the quick suites of check_all, and a short fuzz run. Bugs named in the CUDA kernels are judged by the cases of
@@ -19,7 +21,9 @@ putting back the files that differ from the pristine copy.
 import argparse
 import concurrent.futures
 import hashlib
+import math
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -617,29 +621,24 @@ class Campaign:
         self.results = []
         self.known = read_survivors()
 
-    def run_all(self, mutants, wanted):
-        """Judges until `wanted` of them compiled; returns [(mutant, verdict)]."""
-        queue, results = iter(mutants), []
+    def run_all(self, mutants, seconds):
+        """Judges the mutants that it begins within `seconds`; returns [(mutant, verdict)]."""
+        queue, results, end = iter(mutants), [], time.monotonic() + seconds
 
         def work(worker):
-            while True:
+            while time.monotonic() < end:
                 with self.lock:
-                    if len(results) + self.running >= wanted:
-                        return
                     mutant = next(queue, None)
-                    if mutant is None:
-                        return
-                    self.running += 1
-                verdict, detail, seconds = judge(worker, mutant)
+                if mutant is None:
+                    return
+                verdict, detail, spent = judge(worker, mutant)
                 with self.lock:
-                    self.running -= 1
                     if verdict == "does not compile" and mutant.line >= 0:
                         continue
                     results.append((mutant, verdict))
-                    print("%-9s %5.1f s  %s: %s%s" % (verdict, seconds, mutant.path, mutant.name,
+                    print("%-9s %5.1f s  %s: %s%s" % (verdict, spent, mutant.path, mutant.name,
                                                     "  [%s]" % detail if detail else ""), flush=True)
 
-        self.running = 0
         with concurrent.futures.ThreadPoolExecutor(len(self.workers)) as pool:
             list(pool.map(work, self.workers))
         return results
@@ -666,7 +665,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=DRAWN, help="drawn mutants (40)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--part", default="0/1", metavar="K/N", help="every Nth mutant from the Kth on (all)")
+    parser.add_argument("--order", type=int, help="draws the order (as listed)")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin none after as many (all)")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
@@ -674,21 +674,21 @@ def main():
     named += [Mutant(name, path, old, new, -1, judge) for name, path, old, new, judge in NAMED_CUDA
               if arguments.only in path + ": " + name]
     drawn = [mutant for mutant in draw(arguments.seed) if arguments.only in mutant.path + ": " + mutant.name]
-    part, parts = map(int, arguments.part.split("/"))
-    named, drawn, arguments.count = named[part::parts], drawn[part::parts], -(-arguments.count // parts)
+    mutants = named + drawn[:arguments.count]
+    if arguments.order is not None:
+        random.Random(arguments.order).shuffle(mutants)
     if arguments.list:
-        for mutant in named + drawn[:arguments.count]:
+        for mutant in mutants:
             print("%s: %s" % (mutant.path, mutant.name))
         return 0
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="redax-mutants-") as folder:
         campaign = Campaign(folder, arguments.jobs)
         print("pristine build and tests: %.0f s" % (time.monotonic() - start), flush=True)
-        results = campaign.run_all(named, len(named))
-        results += campaign.run_all(drawn, arguments.count)
+        results = campaign.run_all(mutants, arguments.seconds)
     passed = conclude(results, campaign.known)
-    print("%.0f s" % (time.monotonic() - start))
-    return 0 if passed else 1
+    print("%.0f s for %d of %d mutants" % (time.monotonic() - start, len(results), len(mutants)))
+    return 0 if passed and results else 1
 
 
 if __name__ == "__main__":

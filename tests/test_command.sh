@@ -486,9 +486,8 @@ if [ -e /dev/full ]; then
 fi
 npy big.npy "$(head_of '<f4' '(16777216,)')"
 truncate -s $(($(stat -c %s big.npy) + 67108864)) big.npy
-set -m # so that the background job does not ignore SIGINT
 mkdir slow
-"$redax" reduce big.npy --op sum --axis none -o slow/out.npy &
+env --default-signal=INT "$redax" reduce big.npy --op sum --axis none -o slow/out.npy &
 job=$!
 seen=no
 for ((i = 0; i < 2000; i++)); do
@@ -502,7 +501,6 @@ for ((i = 0; i < 2000; i++)); do
 done
 wait $job
 code=$?
-set +m
 if [ $seen = no ]; then
     report "Ctrl-C" "the temporary file was never seen"
 else

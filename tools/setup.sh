@@ -28,7 +28,8 @@ fi
 if [ "${1:-}" = ci ]; then
     want python3-numpy sh -c 'python3 -c "import numpy" || /usr/bin/python3 -c "import numpy"'
     want g++ has g++
-    want clang has clang
+    want clang has clang++
+    want llvm has llvm-cov
     want clang-format has clang-format
     want libclang-rt-14-dev sh -c 'echo "int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }" |
         clang -fsanitize=fuzzer,address,undefined -xc - -o /dev/null'

@@ -3,20 +3,20 @@
 
     coverage.py BUILD [PERCENT]     BUILD was made with EMU_CFLAGS=--coverage and has run; exit 1 below PERCENT (95)
 
-The lines are those of src/kernels/cuda/*.cuh and kernel_*.cu that gcov counts, taken together over every translation unit and
+The lines are those of src/kernels/cuda/*.cuh and kernel_*.cu that llvm-cov counts, taken together over every translation unit and
 every template that holds them. No line is excused.
 """
 
 import collections
-import gzip
-import json
 import os
+import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = "src/kernels/cuda/"
+# "  count:  number:text" of gcov's format, where a count is "-" (no code), "#####" or "=====" (not reached) or a number.
+LINE = re.compile(r" *(-|#####|=====|[0-9]+\*?): *([0-9]+):(.*)")
 
 
 def is_kernel(path):
@@ -24,31 +24,27 @@ def is_kernel(path):
     return path.startswith(FOLDER) and (name.endswith(".cuh") or name.startswith("kernel_"))
 
 
-def reports(build):
-    """What gcov says of every translation unit of kernels that ran."""
+def counted(build):
+    """(path, number, whether it was reached) for the lines with code of every translation unit of kernels that ran."""
     folder = os.path.join(ROOT, build, "obj", FOLDER)
-    counts = sorted(os.path.join(folder, name) for name in os.listdir(folder)
-                    if name.startswith("kernel_") and name.endswith(".gcda"))
-    for path in counts:
-        with tempfile.TemporaryDirectory() as place:
-            subprocess.run(["gcov", "--json-format", path], cwd=place, check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-            for name in os.listdir(place):
-                with gzip.open(os.path.join(place, name)) as stream:
-                    yield json.load(stream)
+    for name in sorted(os.listdir(folder)):
+        if not (name.startswith("kernel_") and name.endswith(".gcda")):
+            continue
+        text = subprocess.run(["llvm-cov", "gcov", "-t", os.path.join(folder, name)], cwd=ROOT, check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode(errors="replace")
+        path = ""
+        for count, number, rest in LINE.findall(text):
+            if number == "0" and rest.startswith("Source:"):
+                path = os.path.normpath(rest[len("Source:"):])
+            elif count != "-" and is_kernel(path):
+                yield path, int(number), count[0].isdigit()
 
 
 def main():
     build, needed = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 95.0
     lines = collections.defaultdict(dict)  # file -> {line: reached}
-    for report in reports(build):
-        for file in report["files"]:
-            path = os.path.relpath(os.path.join(report["current_working_directory"], file["file"]), ROOT) \
-                if os.path.isabs(file["file"]) else os.path.normpath(file["file"])
-            if is_kernel(path):
-                for line in file["lines"]:
-                    number = line["line_number"]
-                    lines[path][number] = lines[path].get(number, False) or line["count"] > 0
+    for path, number, hit in counted(build):
+        lines[path][number] = lines[path].get(number, False) or hit
     total = reached = 0
     for path in sorted(lines):
         missed = [number for number, hit in sorted(lines[path].items()) if not hit]
