@@ -35,6 +35,7 @@ if [ "${1:-}" = ci ]; then
         clang -fsanitize=fuzzer,address,undefined -xc - -o /dev/null'
     want cppcheck has cppcheck
     want shellcheck has shellcheck
+    want patch has patch
     want cmake has cmake
     want man-db has man
     want gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
