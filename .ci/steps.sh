@@ -51,14 +51,14 @@ nehalem() {
 
 sanitized() {
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-    export RDX_FUZZ_CASES=2000 CK_TIMEOUT_MULTIPLIER=4
+    export RDX_FUZZ_CASES=2000 CK_TIMEOUT_MULTIPLIER=10
     make -j2 "SANITIZE=$1" all tests
     make "SANITIZE=$1" test
 }
 
 threaded() {
     # Forked children start threads of their own here, which TSan only does when told to.
-    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0 RDX_FUZZ_CASES=500
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0 RDX_FUZZ_CASES=500 CK_TIMEOUT_MULTIPLIER=10
     make -j2 SANITIZE=thread all tests
     build-thread/check_all pool api api_state cache sys plugin fuzz
 }
