@@ -37,7 +37,7 @@
 
    Environment: RDX_ISA names the instruction set (baseline, avx2, avx512; neon) where the best one is not wanted; one
    that this machine or build lacks makes plans fail with RDX_ERR_DEVICE. RDX_CUDA_PLUGIN names the CUDA plugin's
-   file; setuid programs ignore it.
+   file. Setuid programs ignore both.
 
    C99 and C++11, no CUDA header. Every public name begins with rdx_, Rdx or RDX_. */
 #ifndef REDAX_H

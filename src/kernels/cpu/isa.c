@@ -89,7 +89,7 @@ RdxStatus rdx_cpu_isa(const RdxIsa **isa)
     *isa = atomic_load_explicit(&current, memory_order_acquire);
     if (RDX_LIKELY(*isa != NULL))
         return RDX_OK;
-    const char *wanted = getenv("RDX_ISA");
+    const char *wanted = secure_getenv("RDX_ISA");
     RDX_TRY(select_level(wanted && *wanted ? wanted : NULL, isa));
     atomic_store_explicit(&current, *isa, memory_order_release);
     return RDX_OK;
