@@ -136,7 +136,7 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
 static bool are_vectors(const RdxSpace *space, const RdxConfig *config)
 {
     return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, config)) && config->vector_bytes == 16 &&
-           space->reduce_count > 0 && space->reduce_rank > 0;
+           space->reduce_count > 1;
 }
 
 /* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: as straight_columns.cuh stamps them

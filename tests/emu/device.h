@@ -291,8 +291,17 @@ inline SharedAt shared_at(const void *shared)
     return (SharedAt)shared;
 }
 
+template <class T> inline void store_aligned(unsigned char *at, const T &value)
+{
+    if ((uintptr_t)at % alignof(T) != 0)
+        emu::fault({}, "%zu bytes are stored at %p, which is not aligned to them", sizeof(T), (const void *)at);
+    *(T *)at = value;
+}
+
 inline uint4 load_shared(SharedAt at)
 {
+    if ((uintptr_t)at % alignof(uint4) != 0)
+        emu::fault({}, "16 bytes of shared memory are read from %p, which is not aligned to them", (void *)at);
     return *(const uint4 *)at;
 }
 

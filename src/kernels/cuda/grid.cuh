@@ -128,7 +128,7 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
 #pragma unroll
             for (int e = 0; e < E; e++)
                 packed.x[e] = direct_value<A>(node[e]);
-            *(Packed *)target.out = packed;
+            store_aligned(target.out, packed);
             return;
         }
     }

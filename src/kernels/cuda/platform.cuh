@@ -65,6 +65,12 @@ RDX_DEVICE void fetch_ahead(const void *at)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
 
+/* At once, to where it is aligned as a T. */
+template <class T> RDX_DEVICE void store_aligned(unsigned char *at, const T &value)
+{
+    *(T *)at = value;
+}
+
 /* A place in shared memory, in bytes: what a thread keeps in one register where a pointer takes two. */
 typedef uint32_t SharedAt;
 
