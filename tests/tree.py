@@ -1154,6 +1154,8 @@ def order_cases():
         yield "norm2:c64:%s:data=uniform:seed=%d" % (view, k + 2)
         yield "argmax:i8:%s:data=ties:seed=%d" % (view, k + 3)
         yield "min:f16:%s:out2=1:data=ties:seed=%d" % (view, k + 4)
+    yield "argmax:f32:256x4@1x256/0,1:data=ties:seed=3"  # lines of a chunk whose logical indices do not ascend
+    yield "min:f32:512x6@1x512/0,1:out2=1:data=ties:seed=4"
     yield "sum:f32:64x1024x4/1:keep=1"
     yield "sum:f32:3x4x50/2:ostrides=1x3"
     yield "sum:f32:3x4x50/2:keep=1:ostrides=-4x1x9"
