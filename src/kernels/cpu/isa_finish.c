@@ -6,6 +6,7 @@
 
 #include "../algebra.h"
 #include "../scalar.h"
+#include "widen.h"
 
 #include <string.h>
 
@@ -282,7 +283,10 @@ void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, do
 #define CUT_F32(x) rdx_store_f32((float)(x))
 #define TRUTH(x) ((x) != 0)
 #define SAME(x) (x)
-STORE(f32, f16, float, uint16_t, rdx_store_f16)
+static void f32_store_f16(void *dst, const void *src, int64_t n)
+{
+    rdx_narrow_f16(dst, src, n);
+}
 STORE(f32, bf16, float, uint16_t, rdx_store_bf16)
 STORE(f32, f8e4m3, float, uint8_t, rdx_store_f8e4m3)
 STORE(f32, f8e5m2, float, uint8_t, rdx_store_f8e5m2)
