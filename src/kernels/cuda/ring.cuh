@@ -106,11 +106,11 @@ template <int DEPTH> struct Ring {
         return at;
     }
 
-    /* The groups of a lane are there to be peeked at, before next gives them out. */
-    static constexpr int most_peeked = 16 / group_vectors + 1;
+    /* The groups of a lane are there to be peeked at, before next gives them out: all that the ring holds. */
     __device__ __forceinline__ void await_lane() const
     {
-        wait_copies<(DEPTH - 1 > most_peeked ? DEPTH - 1 - most_peeked : 0)>();
+        static_assert(DEPTH - 1 <= 16 / group_vectors + 1, "waits for no more than is peeked at");
+        wait_copies<0>();
     }
     __device__ __forceinline__ SharedAt peek(int ahead) const
     {
