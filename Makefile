@@ -284,12 +284,13 @@ ptx: $(ptx_dir)/kernel_ring_columns.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) 
 # The same plugin from the same sources, compiled for the CPU (tests/emu): `make emu` needs no nvcc, RDX_CUDA_PLUGIN names the result.
 # EMU_SANITIZE=address,undefined or thread: the kernels are instrumented, the scheduler is not. Sanitized plugins need programs
 # that brought the sanitizer's run-time with them, so the programs are linked again beside each plugin, from the usual objects.
-# EMU_TABLES=sample: each algebra with few dtypes; small: as in the debug build; planted: fewer, for ThreadSanitizer and tests/mutants.py. EMU_CFLAGS=--coverage counts lines.
+# EMU_TABLES=sample: each algebra with few dtypes; small: as in the debug build; planted: fewer, for ThreadSanitizer and tests/mutants.py.
+# EMU_CFLAGS=--coverage counts lines.
 # clang++ compiles unoptimised kernels in half of g++'s time.
 EMU_CXX ?= clang++
 # Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
 EMU_OPTIMISE ?= $(if $(findstring thread,$(EMU_SANITIZE)),-O1,-O0)
-EMU_TABLES ?= $(if $(EMU_SANITIZE),sample,full)
+EMU_TABLES ?= $(if $(findstring thread,$(EMU_SANITIZE)),planted,$(if $(EMU_SANITIZE),sample,full))
 EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
 EMU_CFLAGS ?=
 EMU_DEFINES_sample := -DRDX_CUDA_SAMPLE_TABLES

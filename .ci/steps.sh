@@ -102,7 +102,7 @@ emulated() {
         tests/emu/coverage.py build-emu-address-undefined 95
         ;;
     thread)
-        make -j2 WERROR=1 "EMU_SANITIZE=$1" EMU_TABLES=planted emu
+        make -j2 WERROR=1 "EMU_SANITIZE=$1" emu
         tests/emu/check_emu.sh build-emu-thread thread 1000 $seed
         ;;
     esac
