@@ -534,12 +534,12 @@ def build_emulator(home, kind, jobs=1):
 def emulator_steps(kind):
     folder = EMULATORS[kind]
     fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000"]
-    cases = tuple(("cases", ["tests/emu/check_cases.sh", folder, device], 120) for device in "01")
+    cases = tuple(("cases", ["tests/emu/check_cases.sh", folder, device], 400) for device in "01")
     if kind == "thread":  # a fence that is missing shows wherever parts are joined
         return cases
-    return cases + (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 120),
-                    ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 120),
-                    ("fuzz", fuzz + ["--device", "cuda:0"], 120), ("fuzz", fuzz + ["--device", "cuda:1"], 120))
+    return cases + (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 400),
+                    ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 400),
+                    ("fuzz", fuzz + ["--device", "cuda:0"], 400), ("fuzz", fuzz + ["--device", "cuda:1"], 400))
 
 
 def run_on_emulator(command, home, limit, kind):
