@@ -548,9 +548,9 @@ def run_on_emulator(command, home, limit, kind):
 
 
 STEPS = (
-    ("golden", ["build/bits", "tests/golden.txt"], 30),
-    ("check", ["build/check_all"] + QUICK, 60),
-    ("fuzz", ["build/redax", "fuzz", "--cases", "1500", "--seed", "7", "--quiet"], 60),
+    ("golden", ["build/bits", "tests/golden.txt"], 120),
+    ("check", ["build/check_all"] + QUICK, 240),
+    ("fuzz", ["build/redax", "fuzz", "--cases", "1500", "--seed", "7", "--quiet"], 240),
 )
 
 
