@@ -310,8 +310,10 @@ RDX_API RDX_CHECK RdxStatus rdx_workspace_init(const RdxPlan *plan, void *worksp
 /* Executes a plan. in, out and out2 stand for the tensors' data: byte_offset, strides, alpha and beta are the plan's.
    out2 is ignored where the plan has none. A pointer may be NULL where its tensor has no elements. CPU: done on
    return; on one thread it allocates and locks nothing, on several it takes the pool's lock and starts the threads
-   that are not there yet, which are kept. CUDA: launches only, so it may be captured. Checked every time: null, the alignment that was planned, overlap (by intervals of bytes, so
-   interleaved tensors are refused too), the workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM; CUDA:
+   that are not there yet, which are kept. CUDA: launches only, so it may be captured; what a kernel reads are the
+   aligned 16 bytes that an element lies in, of memory that CUDA hands out by larger multiples. Checked every time:
+   null, the alignment that was planned, overlap (by intervals of bytes, so interleaved tensors are refused too), the
+   workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM; CUDA:
    _FORKED, or by what CUDA says _CUDA, _STREAM, _NO_DEVICE, _DEVICE_MEMORY. */
 RDX_API RDX_CHECK RdxStatus rdx_execute(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
                                         size_t workspace_bytes, RdxStream stream);

@@ -71,7 +71,6 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->slices >= 1 && s->items == s->groups * s->split * s->residues * s->slices);
     KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
-    const bool shifted = cut->kind == RDX_CUDA_KIND_SHIFTED_COLUMNS;
     switch (cut->kind) {
     case RDX_CUDA_KIND_THREAD_COLUMNS:
         KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
@@ -119,11 +118,10 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->stack_words >= (p->recipe.lanes * s->group_outputs + 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
     case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
-    case RDX_CUDA_KIND_SHIFTED_COLUMNS:
     case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
-        KEEPS(!shifted || s->classes * p->space.reduce[0].in % 16 == 0);
-        if (shifted) { /* an element never reaches into the next vector */
+        KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
+        if (s->shifted) { /* an element never reaches into the next vector */
             int64_t bits = p->situation.in_align | p->space.in_offset | p->space.reduce[0].in;
             for (int d = 0; d < p->space.keep_rank; d++)
                 bits |= p->space.keep[d].in;
@@ -136,7 +134,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->classes == s->residues * s->rows_at_once * s->class_warps);
         KEEPS((int64_t)s->classes << s->lanes_log2 == lanes);
         KEEPS(s->warps <= RDX_CUDA_WARPS && s->warps % s->class_warps == 0);
-        KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - shifted) * cut->elements);
+        KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - s->shifted) * cut->elements);
         KEEPS(s->tile_columns > 0);
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
         int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;

@@ -107,6 +107,7 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
         if (shape->class_warps > RDX_CUDA_WARPS || shape->rows_at_once * shape->class_warps > lanes)
             return false;
     }
+    shape->shifted = shifted;
     shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
     shape->lanes_log2 = rdx_cuda_log2_up(lanes / (shape->rows_at_once * shape->class_warps));
     shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
@@ -150,31 +151,20 @@ static bool has_small_nodes(const RdxRecipe *recipe, int size, int words)
     return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
 }
 
-/* What straight and shifted columns have in common: 16 rows and more along one dim, with a map as for straight rows. */
-static bool are_straight(const RdxCudaLaunch *launch, const RdxSituation *s)
-{
-    const RdxSpace *space = s->space;
-    return space->reduce_rank == 1 && space->keep_rank > 0 && space->keep[space->keep_rank - 1].in == space->in_size &&
-           s->recipe->count >= 16 && rdx_cuda_has_unmasked_map(s->recipe) &&
-           has_small_nodes(s->recipe, space->in_size, launch->words);
-}
-
-/* Columns that are whole, aligned vectors. */
+/* 16 packed rows and more along one dim, with a map as for straight rows: whole, aligned vectors, or shifted, starting anywhere but at
+   multiples of an element (complex numbers may lie at those of their parts). */
 bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     launch->elements = 16 / space->in_size;
-    return are_vectors(space, config) && are_straight(launch, s) &&
-           space->keep[space->keep_rank - 1].extent % launch->elements == 0 && cut_columns(launch, s, config, 0, false);
-}
-
-/* The same where rows start anywhere, but at multiples of an element: complex numbers may lie at those of their parts. */
-bool rdx_cuda_take_shifted_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
-{
-    bool columns = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
-    launch->elements = 16 / s->space->in_size;
-    return columns && config->vector_bytes >= s->space->in_size && are_straight(launch, s) &&
-           cut_columns(launch, s, config, 0, true);
+    if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < 16 ||
+        !rdx_cuda_has_unmasked_map(s->recipe) || !has_small_nodes(s->recipe, space->in_size, launch->words))
+        return false;
+    const RdxDim *columns = &space->keep[space->keep_rank - 1];
+    bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
+    bool whole = are_vectors(space, config) && columns->extent % launch->elements == 0;
+    return columns->in == space->in_size && (whole || (form && config->vector_bytes >= space->in_size)) &&
+           cut_columns(launch, s, config, 0, !whole);
 }
 
 bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)

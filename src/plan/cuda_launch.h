@@ -74,6 +74,7 @@ typedef struct RdxCudaShape {
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
     bool columns; /* thread_columns: a vector of columns each */
+    bool shifted; /* straight_columns: rows start anywhere */
 } RdxCudaShape;
 
 typedef struct RdxCudaLaunch {

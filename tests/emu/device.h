@@ -142,6 +142,19 @@ template <class T> inline T __ldg(const T *at)
         emu::fault({}, "%zu bytes are read from %p, which is not aligned to them", sizeof(T), (const void *)at);
     return *at;
 }
+/* A vector's last bytes may lie beyond the memory that holds its first, which AddressSanitizer sees: memory is handed out by larger
+   multiples. */
+__attribute__((no_sanitize("address"), noinline)) inline uint4 whole_vector(const uint4 *at)
+{
+    return *at;
+}
+template <> inline uint4 __ldg(const uint4 *at)
+{
+    (void)__ldg((const unsigned char *)at);
+    if ((uintptr_t)at % 16 != 0)
+        emu::fault({}, "a vector is read from %p, which is not a multiple of 16", (const void *)at);
+    return whole_vector(at);
+}
 
 inline unsigned __float_as_uint(float x)
 {

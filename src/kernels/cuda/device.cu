@@ -273,21 +273,6 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
     problem->unused = 0;
 }
 
-static void lengthen(RdxCudaProblem *problem, const RdxDim *dims, int rank)
-{
-    for (int d = 0; d < rank; d++) {
-        int64_t reach = (dims[d].extent - 1) * dims[d].in;
-        problem->end += rdx_max(reach, 0);
-    }
-}
-
-static void take_end(RdxCudaProblem *problem, const RdxSpace *space)
-{
-    problem->end = problem->in + space->in_size;
-    lengthen(problem, space->keep, space->keep_rank);
-    lengthen(problem, space->reduce, space->reduce_rank);
-}
-
 static RdxStatus run(const Code *code, const RdxConfig *config, RdxCudaProblem *problem, cudaStream_t stream)
 {
     void *arguments[] = {problem};
@@ -308,7 +293,6 @@ static RdxStatus launch(const RdxLaunch *launch)
     const RdxSpace *space = launch->space;
     RdxCudaProblem problem;
     problem.in = launch->in + space->in_offset;
-    take_end(&problem, space);
     problem.out = launch->out + space->out_offset;
     problem.out2 = launch->out2 ? launch->out2 + space->out2_offset : NULL;
     bool has_parts = launch->config->finishing != RDX_FINISHING_NONE; /* else the workspace may be any pointer */

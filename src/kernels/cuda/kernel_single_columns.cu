@@ -10,7 +10,7 @@ template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) single_columns_kernel(const __grid_constant__ Problem p)
 {
     RDX_DYNAMIC_SHARED(uint32_t, shared);
-    straight_columns<K, false>(p, shared);
+    straight_columns<K>(p, shared);
 }
 
 } // namespace rdx

@@ -1,4 +1,4 @@
-/* straight_columns: whole vectors of packed, aligned columns, straight into registers (straight_columns.cuh). */
+/* straight_columns: vectors of packed columns, aligned or shifted, straight into registers (straight_columns.cuh). */
 #include "straight_columns.cuh"
 
 namespace rdx
@@ -9,7 +9,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(c
 {
     if constexpr (K::elements > 0) {
         RDX_DYNAMIC_SHARED(uint32_t, shared);
-        straight_columns<K, false>(p, shared);
+        straight_columns<K>(p, shared);
     }
 }
 

@@ -11,8 +11,7 @@ typedef struct RdxCudaDim {
 } RdxCudaDim;
 
 typedef struct RdxCudaProblem {
-    const unsigned char *in;  /* at the origin of the walk */
-    const unsigned char *end; /* of the bytes that hold elements */
+    const unsigned char *in; /* at the origin of the walk */
     unsigned char *out, *out2;
     unsigned *counters; /* one a group; 0 before and after a launch */
     uint32_t *partials; /* [group][part][word of the node][output of the group] */

@@ -2,12 +2,13 @@
    one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
    ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 16 bytes of packed columns, which lie at multiples of 16 bytes (kernel_straight_columns.cu) or not
-   (kernel_shifted_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
+   A vector is 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
 
-   SHIFTED: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
+   Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
    line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
-   shifted, once a chunk, before classes meet. The last vector of a tile has what the one before it lacks. */
+   shifted, once a chunk, before classes meet. The last vector of a tile has what the one before it lacks. Every vector holds an element,
+   so its 16 bytes are there, though the tensor's last may end among them: to load that one element by element, in a second copy of the
+   code or by patching it, made blocks wait for instructions (1000 x 50257 bf16 55 and 38 us, not 33). */
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 
@@ -30,11 +31,10 @@ struct ColumnChunk {
     int n, own;
 };
 
-/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane in the order of the tree. NEAR_END: some
-   of them may reach beyond the tensor's bytes.
+/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane in the order of the tree.
 
    In the place of elements that are not there it loads the class's first: loads behind predicates made ptxas spill 1200 bytes a thread. */
-template <class K, int LINES, bool NEAR_END> struct ColumnGroup {
+template <class K, int LINES> struct ColumnGroup {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
@@ -67,7 +67,7 @@ template <class K, int LINES, bool NEAR_END> struct ColumnGroup {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++) {
             there |= (unsigned)(element(v) < chunk.n) << v;
-            load_there(got[v], chunk.column + places[v]);
+            load_vector<K>(got[v], chunk.column + places[v], E, p.recipe.in);
         }
     }
 
@@ -78,11 +78,6 @@ template <class K, int LINES, bool NEAR_END> struct ColumnGroup {
     }
 
   private:
-    __device__ __forceinline__ void load_there(Vector<K::bytes> &to, const unsigned char *at) const
-    {
-        load_vector<K>(to, at, NEAR_END && p.end - at < 16 ? (int)(p.end - at) / K::size : E, p.recipe.in);
-    }
-
     /* Of the chunk, which has fewer where the vector is not there. */
     __device__ __forceinline__ int element(int v) const
     {
@@ -166,41 +161,27 @@ template <class K, int LINES, bool NEAR_END> struct ColumnGroup {
     }
 };
 
-/* Whether vectors of a group of which the last one lies `last` elements behind the first may reach beyond the tensor's bytes. What lies before
-   them in their 16 bytes does too, but that is always there: memory is handed out by larger multiples. */
-RDX_DEVICE bool is_near_end(const Problem &p, const ColumnChunk &chunk, int first, int last)
-{
-    int64_t pitch = p.dims[p.keep_rank].in;
-    int farthest = pitch < 0 ? first : first + last < chunk.n ? first + last : chunk.n - 1;
-    return chunk.column + (chunk.start + farthest) * pitch + 16 > p.end;
-}
-
 /* The node of a thread's class of a chunk, from groups of LINES lines. */
-template <class K, bool SHIFTED, int LINES>
+template <class K, int LINES>
 RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, const ColumnChunk &chunk,
                                typename K::A::Node *node)
 {
     constexpr int lanes_log2 = log2_constant(16 / LINES);
     const RdxCudaShape &s = p.shape;
-    int groups_log2 = s.lanes_log2 - lanes_log2, classes_log2 = log2_of(s.classes), lanes = s.classes << s.lanes_log2;
-    int last = lanes - (lanes >> lanes_log2) + (LINES - 1) * p.recipe.lanes; /* of a group, from its first element on */
+    int groups_log2 = s.lanes_log2 - lanes_log2, classes_log2 = log2_of(s.classes);
     auto lane = [&](int64_t group) { return lane_of(s, chunk.own, (int)group << lanes_log2); };
     auto elements = [&](int64_t first, int log2) {
         return elements_of_lane(chunk.n, lane(first), classes_log2 + groups_log2 - log2);
     };
 #pragma unroll 1
     for (int i = 0; i < 1 << groups_log2; i++) {
-        int first = lane(i);
-        if (SHIFTED && is_near_end(p, chunk, first, last))
-            ColumnGroup<K, LINES, SHIFTED>(p, chunk, first).fold(node);
-        else
-            ColumnGroup<K, LINES, false>(p, chunk, first).fold(node);
+        ColumnGroup<K, LINES>(p, chunk, lane(i)).fold(node);
         stack.take(i, groups_log2, node, elements);
     }
 }
 
 /* The same, of as many lines as the longest lane has, but no more lanes a group than the thread has. */
-template <class K, bool SHIFTED>
+template <class K>
 RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, const ColumnChunk &chunk,
                                typename K::A::Node *node)
 {
@@ -210,15 +191,15 @@ RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, co
     if (chunk.own >= chunk.n)
         return;
     if (lines <= 1)
-        straight_class<K, SHIFTED, 1>(p, stack, chunk, node);
+        straight_class<K, 1>(p, stack, chunk, node);
     else if (all && lines <= 2)
-        straight_class<K, SHIFTED, 2>(p, stack, chunk, node);
+        straight_class<K, 2>(p, stack, chunk, node);
     else if (lines <= 4)
-        straight_class<K, SHIFTED, 4>(p, stack, chunk, node);
+        straight_class<K, 4>(p, stack, chunk, node);
     else if (all && lines <= 8)
-        straight_class<K, SHIFTED, 8>(p, stack, chunk, node);
+        straight_class<K, 8>(p, stack, chunk, node);
     else
-        straight_class<K, SHIFTED, 16>(p, stack, chunk, node);
+        straight_class<K, 16>(p, stack, chunk, node);
 }
 
 /* Columns of aligned vectors become those of the tile: element e of a thread is the one `by` elements further on. */
@@ -239,7 +220,7 @@ RDX_DEVICE void shift_columns(const RdxCudaShape &s, const ColumnStack<K> &stack
     __syncthreads();
 }
 
-template <class K, bool SHIFTED> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *shared)
+template <class K> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *shared)
 {
     typedef typename K::A A;
     const RdxCudaShape &s = p.shape;
@@ -252,7 +233,7 @@ template <class K, bool SHIFTED> RDX_DEVICE void straight_columns(const Problem 
         const unsigned char *at = p.in + seek_output(p, item.first_output + tile).in;
         int64_t last = item.outputs - tile - 1; /* column of the tile */
         int by = 0;
-        if (SHIFTED)
+        if (K::elements > 1 && s.shifted)
             by = (int)((uintptr_t)(at + own * p.dims[p.keep_rank].in) & 15) / K::size;
         /* Threads beyond the last column read the vector that has it. */
         int64_t vector = (last + by) / K::elements;
@@ -260,8 +241,8 @@ template <class K, bool SHIFTED> RDX_DEVICE void straight_columns(const Problem 
         at += K::elements > 1 ? vector * K::size : vector * p.dims[p.keep_rank - 1].in;
         each_chunk([&](int64_t chunk, typename A::Node *node) {
             ColumnChunk here = {at, chunk * 16 * p.recipe.lanes, elements_of_chunk(p, chunk), own};
-            straight_class<K, SHIFTED>(p, stack, here, node);
-            if constexpr (SHIFTED)
+            straight_class<K>(p, stack, here, node);
+            if (K::elements > 1 && s.shifted)
                 shift_columns(s, stack, seat, by, node);
         });
     });
