@@ -18,7 +18,7 @@
 namespace rdx
 {
 
-enum { STAGES = RDX_CUDA_STAGES, TILE_BYTES = RDX_CUDA_TILE };
+enum { STAGES = RDX_CUDA_STAGES, TILE_BYTES = RDX_CUDA_TILE, WARPS = RDX_CUDA_THREADS / 32 };
 
 /* What a warp reads, in order: tile after tile. */
 template <class K> struct TileSource {
@@ -39,7 +39,7 @@ template <class K> struct TileSource {
             else
                 copy_rows(to, from, (int)item.outputs);
         }
-        number += (int64_t)gridDim.x * (RDX_CUDA_THREADS / 32);
+        number += (int64_t)gridDim.x * WARPS;
         commit_copies();
     }
 
@@ -82,14 +82,20 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const _
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp()), warp = warp_of_block();
     int row = thread >> log2_of(s.mates), at_once = 32 >> log2_of(s.mates);
-    int64_t number = (int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp;
+    /* Neighbouring warps take neighbouring tiles; where tiles are fewer than warps, neighbouring blocks do. */
+    bool few = s.items < (int64_t)gridDim.x * WARPS;
+    int64_t number = few ? (int64_t)warp * gridDim.x + blockIdx.x : (int64_t)blockIdx.x * WARPS + warp;
     TileSource<K> source = {p, shared_at(shared) + warp * STAGES * TILE_BYTES, thread, number};
-    ShortRow<K> fold(p, thread);
+    typedef RowPairs<A> Pairs;
+    RDX_SHARED_ARRAY(typename A::Pair, pairs, A::counted ? Pairs::LEVELS * Pairs::KINDS : 1);
+    if constexpr (A::counted)
+        Pairs{pairs}.fill((int)p.recipe.count);
+    ShortRow<K> fold(p, {pairs}, thread);
     int stage = 0;
-    source.issue(0);
-    source.issue(1);
+    for (int i = 0; i < STAGES - 1; i++)
+        source.issue(i);
 #pragma unroll 1
-    for (; number < s.items; number += (int64_t)gridDim.x * (RDX_CUDA_THREADS / 32)) {
+    for (; number < s.items; number += (int64_t)gridDim.x * WARPS) {
         wait_copies<STAGES - 2>();
         __syncwarp(); /* others' copies are here, and all have done with the stage that is asked for anew */
         source.issue(stage == 0 ? STAGES - 1 : stage - 1);

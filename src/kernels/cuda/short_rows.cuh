@@ -19,6 +19,30 @@ template <class In, int MAP> RDX_DEVICE int sum_of_bytes(const RdxRecipe &r, uin
     return add_bytes<In, MAP>(r, word, 0, count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu);
 }
 
+/* The counts of all joins of a row of n elements, where A::counted: T(2h, r) has as many elements as lanes r, r + 2h, ... are there, which
+   is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are three kinds of pairs. Worked out once for
+   a block: a division for every join took nine times as long (1M x 67 f32). */
+template <class A> struct RowPairs {
+    static constexpr int LEVELS = 9, KINDS = 3; /* lanes are at most 512 */
+
+    typename A::Pair *pairs; /* of the block, in shared memory: [level][kind] */
+
+    /* By all threads of the block. */
+    __device__ __forceinline__ void fill(int n) const
+    {
+        int level = (int)threadIdx.x / KINDS, kind = (int)threadIdx.x % KINDS, least = n >> (level + 1);
+        if (level < LEVELS)
+            pairs[threadIdx.x] = A::pair(least + (kind < 2), least + (kind < 1));
+        __syncthreads();
+    }
+    /* Of T(2h, lane) and T(2h, lane + h), lane < h. */
+    __device__ __forceinline__ const typename A::Pair *of(int n, int lane, int h) const
+    {
+        int more = n & (2 * h - 1);
+        return pairs + (31 - __clz(h)) * KINDS + (lane + h < more ? 0 : lane < more ? 1 : 2);
+    }
+};
+
 template <class K> struct ShortRow {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -31,16 +55,16 @@ template <class K> struct ShortRow {
     /* fold_lines: real nodes of one word, but for 8-bit floats, and what takes its elements in any order. */
     static constexpr bool plain =
         !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed && K::size > 1;
-    static constexpr bool any_element = any_order && !A::indexed;
-    static constexpr bool knows_lines = plain || any_element;
+    static constexpr bool knows_lines = plain || any_order;
 
     const Problem &p;
+    RowPairs<A> pairs;
     int mates, c;    /* c: this thread's place among them */
     int stride_log2; /* lanes from one word of this thread to its next */
     int there;       /* of its lanes, those that have elements */
 
-    __device__ __forceinline__ ShortRow(const Problem &problem, int thread)
-        : p(problem), mates(problem.shape.mates), c(thread & (mates - 1)), stride_log2(log2_of(mates * W)),
+    __device__ __forceinline__ ShortRow(const Problem &problem, const RowPairs<A> &of_row, int thread)
+        : p(problem), pairs(of_row), mates(problem.shape.mates), c(thread & (mates - 1)), stride_log2(log2_of(mates * W)),
           there(count_in_line(0))
     {
     }
@@ -197,6 +221,12 @@ template <class K> struct ShortRow {
         }
     }
 
+    /* T(h, lane) from T(2h, lane) and T(2h, lane + h), both of which have elements. */
+    __device__ __forceinline__ Node join_lanes(const Node &low, const Node &high, int lane, int h) const
+    {
+        return A::join(low, high, A::counted ? pairs.of((int)p.recipe.count, lane, h) : NULL);
+    }
+
     /* T(h, .) of nodes i from T(2h, .) of i and i + H, for H from FROM down to TO: first between words, then within them. By
        templates: with one index that the compiler does not know, all nodes lie in local memory. */
     template <bool FULL, int FROM, int TO> __device__ __forceinline__ void halve_own(Node *node) const
@@ -207,10 +237,8 @@ template <class K> struct ShortRow {
             int n = (int)p.recipe.count, h = within ? H : H / W << stride_log2;
 #pragma unroll
             for (int i = 0; i < H; i++) {
-                int low = within ? i : lane(i), step_log2 = 32 - __clz(h);
                 if (FULL || i + H < (within ? n : there))
-                    node[i] = join_full<A>(node[i], node[i + H], A::counted ? elements_of_lane(n, low, step_log2) : 0,
-                                           A::counted ? elements_of_lane(n, low + h, step_log2) : 0);
+                    node[i] = join_lanes(node[i], node[i + H], within ? i : lane(i), h);
             }
             halve_own<FULL, H / 2, TO>(node);
         }
@@ -278,6 +306,8 @@ template <class K> struct ShortRow {
         constexpr int step = BYTES * MATES, each = BYTES / K::size;
         int pieces = (int)p.recipe.count / each, left = (pieces >> log2_constant(MATES)) - 1;
         bool more = c < (pieces & (MATES - 1)), parts = is_complex(p.recipe.in);
+        int64_t step_index = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+        int64_t index = A::indexed ? p.index_offset + c * each * step_index : 0;
         typename Step<A>::State state;
         auto fold = [&](auto count, bool begins) {
             constexpr int COUNT = decltype(count)::value;
@@ -294,12 +324,14 @@ template <class K> struct ShortRow {
 #pragma unroll
                     for (int e = 0; e < each; e++) {
                         T x, y;
+                        int64_t here = index + (i * MATES * each + e) * step_index;
                         read_element<A, In, MAP>(p.recipe, word[i], e * K::size, x, y);
-                        state = begins && e == 0 ? Step<A>::begin(x, y, 0) : Step<A>::next(state, x, y, 0, 0);
+                        state = begins && e == 0 ? Step<A>::begin(x, y, here) : Step<A>::next(state, x, y, 0, here);
                     }
                 }
             }
             at += COUNT * step;
+            index += COUNT * MATES * each * step_index;
         };
         fold(std::integral_constant<int, 1>(), true);
 #pragma unroll 1
@@ -411,9 +443,11 @@ template <class K> struct ShortRow {
             if (bit >= mates)
                 continue;
 #pragma unroll
-            for (int e = 0; e < left; e++)
-                node[e] =
-                    join_there<A>(node[e], shuffle_xor<A>(node[e], bit), c & bit, n, bit * W, (c & (bit - 1)) * W + e);
+            for (int e = 0; e < left; e++) {
+                Node other = shuffle_xor<A>(node[e], bit);
+                bool swaps = A::counted && c & bit; /* else sides do not matter */
+                node[e] = join_lanes(swaps ? other : node[e], swaps ? node[e] : other, (c & (bit - 1)) * W + e, bit * W);
+            }
         }
         if constexpr (!any_order)
             halve_own<false, W / 2, 1>(node);
