@@ -134,6 +134,14 @@ static bool starts_late(const RdxConfig *config)
            config->variant == RDX_FORM_RUNS;
 }
 
+/* The longest part of an output, in terms of the average: the last one may be short. Of 100003 x 1000 f32, 224 blocks of 7 parts, the last of
+   them a tenth of the others, took 117 us, 800 blocks of 25 parts 104. */
+static double longest_part(const RdxSituation *situation, const RdxConfig *config)
+{
+    double chunks = (double)rdx_div_up(situation->recipe->count, rdx_recipe_chunk(situation->recipe));
+    return config->split > 1 ? (double)config->split * (double)config->part_chunks / chunks : 1;
+}
+
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
    warps do not hide. */
 static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
@@ -150,7 +158,7 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     if (rest > 0)
         us += rest * item_bytes / draw_rate(device, table, rest, flight) * 1e6;
     if (items <= slots)
-        us *= starts_late(config) && items > 0.9 * slots ? 1 : 1 + uneven_wave;
+        us *= longest_part(situation, config) * (starts_late(config) && items > 0.9 * slots ? 1 : 1 + uneven_wave);
     else if (config->grid < config->items)
         us *= 1 + uneven_grid;
     else

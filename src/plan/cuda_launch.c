@@ -104,8 +104,8 @@ int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words)
     if (shape->stack_words > 0)
         return shape->ring_bytes +
                rdx_max((int64_t)shape->warps * shape->stack_words * 4, rdx_cuda_join_shared(shape, words));
-    if (shape->team > 0)
-        return shape->ring_bytes + rdx_max((int64_t)RDX_CUDA_WARPS * words * 4, rdx_cuda_join_shared(shape, words));
+    if (shape->team > 0) /* a node a warp: teams meet there, and parts (join_row) */
+        return shape->ring_bytes + (int64_t)RDX_CUDA_WARPS * words * 4;
     return rdx_max((int64_t)(shape->batch + shape->levels) * shape->width * words * 4,
                    rdx_cuda_join_shared(shape, words));
 }

@@ -114,10 +114,14 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
 
 /* What reading rows piecemeal costs the memory, measured on an H200 over 4096 x 65536 f32, 234 us as a stream: pieces of 16, 32,
    64, 128, 256 and 512 bytes took 1716, 476, 384, 242, 239 and 241 us. From 128 bytes on it is the threads of a warp that have to join
-   lanes: 65536 x 4096 in pieces of 128, 256 and 512 took 249, 248 and 246 us, var 286, 269 and 256. Nothing where a piece is the
-   whole of a packed row. */
-static double narrowness(const RdxLayout *layout, const RdxConfig *config, double elements)
+   lanes: 65536 x 4096 in pieces of 128, 256 and 512 took 249, 248 and 246 us, var 286, 269 and 256. Where rows are no multiples of 128 bytes
+   pieces share lines: 100003 x 1000 in pieces of 64, 128, 256 and 512 115, 108, 103 and 102. Nothing where a piece is the whole of a packed
+   row. */
+static double narrowness(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                         double elements)
 {
+    const RdxSpace *space = situation->space;
+    int64_t pitch = space->reduce_rank ? space->reduce[space->reduce_rank - 1].in : 0;
     double piece = config->block_x * elements * (double)(layout->packed ? layout->size : layout->fast_stride);
     double row = (double)layout->columns * (double)layout->fast_stride;
     if (config->variant == RDX_FORM_FEW_COLUMNS || piece >= row)
@@ -127,8 +131,8 @@ static double narrowness(const RdxLayout *layout, const RdxConfig *config, doubl
     /* Pieces that start anywhere touch a sector and a half more than they use, on the average. */
     if (config->variant == RDX_FORM_SHIFTED_COLUMNS)
         return 1 + 48 / (piece - 16);
-    double words = layout->state_bytes / 4.0;
-    return 1.01 + 0.004 * words * (piece < 256 ? 2 : piece < 512 ? 1 : 0);
+    double words = layout->state_bytes / 4.0, shared_lines = pitch % 128 == 0 ? 0 : 8 / piece;
+    return 1.01 + 0.004 * words * (piece < 256 ? 2 : piece < 512 ? 1 : 0) + shared_lines;
 }
 
 void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
@@ -159,7 +163,7 @@ void rdx_columns_demand(const RdxSituation *situation, const RdxLayout *layout, 
         used = 1;
     if (config->variant == RDX_FORM_SHIFTED_COLUMNS)
         used *= (config->block_x - 1.0) / config->block_x;
-    demand->read *= narrowness(layout, config, elements);
+    demand->read *= narrowness(situation, layout, config, elements);
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each * (used < 1 ? used : 1);
     demand->instructions /= used < 1 ? used : 1;
 }
