@@ -64,6 +64,18 @@ static RdxStatus send_input(RdxMirror *mirror, RdxTask *task)
     return status;
 }
 
+/* Canaries before and behind what travels: where the host has guard pages, the device has none. Beside an input kernels read vectors that
+   hold an element of it and more. */
+static RdxStatus set_margins(const RdxMirror *mirror, const RdxTask *task, int which)
+{
+    unsigned char canaries[MARGINS];
+    size_t bytes = bytes_of(task, which), before = (size_t)(mirror->place[which] - mirror->memory[which]);
+    memset(canaries, CANARY, sizeof canaries);
+    RdxStatus status = plugin->copy(mirror->memory[which], canaries, before, mirror->id);
+    return status != RDX_OK ? status
+                            : plugin->copy(mirror->place[which] + bytes, canaries, MARGINS - before, mirror->id);
+}
+
 RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
 {
     memset(mirror, 0, sizeof *mirror);
@@ -87,8 +99,10 @@ RdxStatus rdx_mirror_open(RdxMirror *mirror, RdxTask *task, int id)
         tensor->device = (RdxDevice){2, id};
         tensor->data =
             (void *)((uintptr_t)mirror->place[which] + ((uintptr_t)tensor->data - (uintptr_t)buffer->usable));
-        if (which == RDX_CASE_IN)
-            status = send_input(mirror, task);
+        if (which == RDX_CASE_IN) {
+            status = set_margins(mirror, task, which);
+            status = status == RDX_OK ? send_input(mirror, task) : status;
+        }
     }
     mirror->problem.in = &mirror->tensor[RDX_CASE_IN];
     mirror->problem.out = &mirror->tensor[RDX_CASE_OUT];
@@ -109,17 +123,6 @@ static RdxStatus send(RdxMirror *mirror, RdxTask *task)
     for (int which = RDX_CASE_OUT; status == RDX_OK && which < task->tensors; which++)
         status = plugin->copy(mirror->place[which], task->buffer[which].usable, bytes_of(task, which), mirror->id);
     return status;
-}
-
-/* Canaries before and behind what travels of an output: where the host has guard pages, the device has none. */
-static RdxStatus set_margins(const RdxMirror *mirror, const RdxTask *task, int which)
-{
-    unsigned char canaries[MARGINS];
-    size_t bytes = bytes_of(task, which), before = (size_t)(mirror->place[which] - mirror->memory[which]);
-    memset(canaries, CANARY, sizeof canaries);
-    RdxStatus status = plugin->copy(mirror->memory[which], canaries, before, mirror->id);
-    return status != RDX_OK ? status
-                            : plugin->copy(mirror->place[which] + bytes, canaries, MARGINS - before, mirror->id);
 }
 
 static RdxStatus check_margins(const RdxMirror *mirror, const RdxTask *task, int which, char *sentence, size_t size)

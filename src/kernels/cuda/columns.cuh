@@ -301,7 +301,6 @@ RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnS
     const RdxCudaShape &s = p.shape;
     ColumnStack<K> chunk_stack = {stack.own + s.lane_levels * ColumnStack<K>::words * 32};
     int64_t first = item.part * s.part_chunks, chunks = end_of_part(s, item) - first;
-    bool present = item.residue < elements_of_chunk(p, first);
     auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
     for (int64_t tile = 0; tile < item.outputs; tile += s.tile_columns) {
@@ -323,7 +322,7 @@ RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnS
         });
         if (!is_exact<A>() && chunks > 1)
             finish_chunks(p, chunk_stack, first, chunks, node);
-        if (seat.warp_class == 0 && seat.row == 0 && present && left > 0)
+        if (seat.warp_class == 0 && seat.row == 0 && left > 0)
             deliver_vector<K>(p, item, column, node, left);
     }
 }

@@ -90,7 +90,7 @@ RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
     return elements_of_lane(chunk, reverse_bits((int)(leaf & (s.residues - 1)), residue_bits), residue_bits - level);
 }
 
-/* A finished node: to the workspace, or out. Where an output is copied, `helpers` threads that hold the node share the copies. */
+/* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers` threads that hold the node share the copies. */
 template <class A>
 RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node,
                         int helper = 0, int helpers = 1)

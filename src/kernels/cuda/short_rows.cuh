@@ -52,9 +52,9 @@ template <class K> struct ShortRow {
     static constexpr int load_bytes = K::size * W;
     static constexpr bool any_order = is_exact<A>();
     static constexpr int states = any_order ? 1 : J;
-    /* fold_lines: real nodes of one word, but for 8-bit floats, and what takes its elements in any order. */
+    /* fold_lines: real nodes of one word or, with counts, of two, but for 8-bit floats, and what takes its elements in any order. */
     static constexpr bool plain =
-        !any_order && A::unit == 1 && A::words == 1 && !A::counted && !A::indexed && K::size > 1;
+        !any_order && A::unit == 1 && A::words == (A::counted ? 2 : 1) && !A::indexed && K::size > 1;
     static constexpr bool knows_lines = plain || any_order;
 
     const Problem &p;
@@ -244,14 +244,22 @@ template <class K> struct ShortRow {
         }
     }
 
-    /* T(1, 0) from all of the T(2 H, .). */
-    template <int H> static __device__ __forceinline__ void halve_all(Node *node)
+    /* The same from this thread's and that of the mate which has the other one. */
+    __device__ __forceinline__ Node join_mates(const Node &node, int bit, int lane, int h) const
+    {
+        Node other = shuffle_xor<A>(node, bit);
+        bool swaps = A::counted && c & bit; /* else sides do not matter */
+        return join_lanes(swaps ? other : node, swaps ? node : other, lane, h);
+    }
+
+    /* T(MATES, c) from all of the T(2 H MATES, .). */
+    template <int MATES, int H> __device__ __forceinline__ void halve_all(Node *node) const
     {
         if constexpr (H >= 1) {
 #pragma unroll
             for (int i = 0; i < H; i++)
-                node[i] = join_full<A>(node[i], node[i + H], 0, 0);
-            halve_all<H / 2>(node);
+                node[i] = join_lanes(node[i], node[i + H], c + i * MATES, H * MATES);
+            halve_all<MATES, H / 2>(node);
         }
     }
 
@@ -291,12 +299,12 @@ template <class K> struct ShortRow {
             if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
                 break;
             if (FULL || j < own)
-                node[j - H] = join_full<A>(node[j - H], node_of<In, MAP>(word[j], 0), 0, 0);
+                node[j - H] = join_full<A>(node[j - H], node_of<In, MAP>(word[j], 0), 1, 1);
         }
-        halve_all<H / 2>(node);
+        halve_all<MATES, H / 2>(node);
 #pragma unroll
         for (int bit = MATES / 2; bit >= 1; bit /= 2)
-            node[0] = join_full<A>(node[0], shuffle_xor<A>(node[0], bit), 0, 0);
+            node[0] = join_mates(node[0], bit, c & (bit - 1), bit);
         return node[0];
     }
 
@@ -384,7 +392,11 @@ template <class K> struct ShortRow {
                 return fold_line<decltype(full)::value, MATES, LANES, In, MAP>(row + c * K::size);
             });
         };
-        return n == LANES * MATES ? fold(std::true_type()) : fold(std::false_type());
+        if constexpr (!A::counted) { /* of those with counts, packed rows take what is full */
+            if (n == LANES * MATES)
+                return fold(std::true_type());
+        }
+        return fold(std::false_type());
     }
 
     template <int MATES, class In, int MAP>
@@ -443,11 +455,8 @@ template <class K> struct ShortRow {
             if (bit >= mates)
                 continue;
 #pragma unroll
-            for (int e = 0; e < left; e++) {
-                Node other = shuffle_xor<A>(node[e], bit);
-                bool swaps = A::counted && c & bit; /* else sides do not matter */
-                node[e] = join_lanes(swaps ? other : node[e], swaps ? node[e] : other, (c & (bit - 1)) * W + e, bit * W);
-            }
+            for (int e = 0; e < left; e++)
+                node[e] = join_mates(node[e], bit, (c & (bit - 1)) * W + e, bit * W);
         }
         if constexpr (!any_order)
             halve_own<false, W / 2, 1>(node);

@@ -167,11 +167,10 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) general_kernel(const __gr
                           : (int)blockDim.x / columns > 1 ? (int)blockDim.x / columns
                                                           : 1;
             for (int i = t; i < columns * helpers && at + i % columns < item.outputs; i += (int)blockDim.x) {
+                typename A::Node node = p.recipe.count > 0 ? unset<A>() : node_of_nothing<A>();
                 if (present)
-                    deliver<A>(p, item, at + i % columns, tile.finish(first_chunk, count, i % columns), i / columns,
-                               helpers);
-                else if (p.recipe.count == 0 && !has_parts(s))
-                    deliver<A>(p, item, at + i % columns, node_of_nothing<A>(), i / columns, helpers);
+                    node = tile.finish(first_chunk, count, i % columns);
+                deliver<A>(p, item, at + i % columns, node, i / columns, helpers);
             }
             __syncthreads();
         }
