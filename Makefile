@@ -191,7 +191,7 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d $(OBJ)/tests/gpu/*.d)
 
 # ---- CUDA ----
-# The plugin: made by `make cuda`, which takes nvcc and over an hour of processor time; `make` makes the core
+# The plugin: made by `make cuda`, which takes nvcc and 42 minutes of processor time for one architecture; `make` makes the core
 # alone. Each kernel is compiled once for each family of algebras and dtypes (kernels.def), so that the pieces build side by side.
 # -fmad=false: no fma that the source does not name.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)

@@ -207,7 +207,7 @@ static void configure_reference(RdxPlan *plan)
     int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     plan->config = (RdxConfig){.strategy = RDX_CHOOSE_REFERENCE, .split = 1, .threads = 1, .index_bits = 64};
     plan->config.outputs_per_block = rdx_min(extent, 64);
-    plan->config.part_chunks = rdx_pow2_ceil(rdx_div_up(space->reduce_count, rdx_recipe_chunk(&plan->recipe)));
+    plan->config.part_chunks = rdx_pow2_ceil(rdx_recipe_chunks(&plan->recipe));
     rdx_scratch_of(&scratch, space, &plan->recipe, &plan->config);
     plan->config.workspace_bytes = scratch.bytes <= RDX_LOCAL_SCRATCH ? 0 : scratch.bytes;
 }

@@ -124,6 +124,13 @@ static inline int64_t rdx_recipe_chunk(const RdxRecipe *recipe)
     return 16 * (int64_t)recipe->lanes;
 }
 
+/* Chunks of an output, 0 where nothing is reduced. They are powers of two, so that a shift divides. */
+static inline int64_t rdx_recipe_chunks(const RdxRecipe *recipe)
+{
+    int64_t chunk = rdx_recipe_chunk(recipe);
+    return (recipe->count >> __builtin_ctzll((unsigned long long)chunk)) + ((recipe->count & (chunk - 1)) != 0);
+}
+
 /* Bytes of one node state of one output: all parts, each 4 or 8 bytes, times unit. */
 int rdx_recipe_state_bytes(const RdxRecipe *recipe);
 

@@ -24,7 +24,7 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     const RdxSpace *space = situation->space;
     int64_t extent = rdx_cpu_inner_extent(space);
     int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
-    int64_t chunks = rdx_max(rdx_div_up(space->reduce_count, rdx_recipe_chunk(situation->recipe)), 1);
+    int64_t chunks = rdx_max(rdx_recipe_chunks(situation->recipe), 1);
     double worth = input_bytes(space) / (double)rdx_cpu_thread_bytes;
     int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
     config->split = 1;

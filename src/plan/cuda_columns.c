@@ -43,7 +43,7 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
     launch->elements = 16 / space->in_size;
     int64_t columns = space->keep[space->keep_rank - 1].extent,
             warp_ring = rdx_cuda_ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / RDX_CUDA_WARPS;
-    int64_t chunks = rdx_min(rdx_div_up(recipe->count, rdx_recipe_chunk(recipe)), shape->part_chunks);
+    int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     shape->group_outputs = shape->run_outputs = columns;
     /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
     for (shape->warps = (int)rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS); shape->warps > 0; shape->warps /= 2) {
@@ -112,7 +112,7 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     shape->lanes_log2 = rdx_cuda_log2_up(lanes / (shape->rows_at_once * shape->class_warps));
     shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
     shape->run_outputs = columns;
-    int64_t chunks = rdx_min(rdx_div_up(recipe->count, rdx_recipe_chunk(recipe)), shape->part_chunks);
+    int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
     shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
     shape->stack_words = (shape->lane_levels + chunk_levels) * elements * launch->words * 32;

@@ -80,7 +80,7 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
 
 void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
-    shape->chunks = rdx_div_up(recipe->count, rdx_recipe_chunk(recipe));
+    shape->chunks = rdx_recipe_chunks(recipe);
     shape->ascending = rdx_cuda_is_ascending(space);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
                 (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64) ||
@@ -153,7 +153,7 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
         while (shape->batch > shape->height && (int64_t)shape->batch * shape->width * words * 4 > BATCH_BYTES)
             shape->batch /= 2;
         shape->batches = (int)(lanes / shape->batch);
-        int64_t chunks = rdx_max(rdx_min(rdx_div_up(recipe->count, rdx_recipe_chunk(recipe)), shape->part_chunks), 1);
+        int64_t chunks = rdx_max(rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks), 1);
         shape->levels = rdx_cuda_log2_up(shape->batches) + 1 + rdx_cuda_log2_up(chunks) + 1;
         if (rdx_cuda_fits(launch, s))
             break;

@@ -104,7 +104,7 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     shape->ring_bytes = rdx_cuda_ring_bytes(recipe, groups);
-    int64_t chunks = rdx_min(rdx_div_up(recipe->count, rdx_recipe_chunk(recipe)), shape->part_chunks);
+    int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     rdx_cuda_take_run(shape, space);
     /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy: argmax of 16384 rows of

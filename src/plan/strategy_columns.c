@@ -40,7 +40,7 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
     if (config->variant == 1) {
         config->outputs_per_block = extent;
     } else {
-        int64_t chunks = rdx_div_up(space->reduce_count, rdx_recipe_chunk(recipe));
+        int64_t chunks = rdx_recipe_chunks(recipe);
         int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
         int64_t width =
             rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));

@@ -19,7 +19,7 @@ double rdx_plan_rows_cost(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
     double outputs = (double)space->keep_count, n = (double)space->reduce_count;
-    double chunks = (double)rdx_div_up(space->reduce_count, rdx_recipe_chunk(situation->recipe));
+    double chunks = (double)rdx_recipe_chunks(situation->recipe);
     double run = space->reduce_rank > 1 ? (double)space->reduce[space->reduce_rank - 1].extent : n;
     double copied = n / run > 1 && run < 8 * (double)rdx_recipe_chunk(situation->recipe)
                         ? n / run * 8 + n * space->in_size / 60.0

@@ -135,11 +135,21 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 {
     return {x, y, z, w};
 }
-/* Hardware faults on what is not aligned to its own size. */
+namespace emu
+{
+
+/* Hardware faults on what is not aligned to its own size; sanitizers do not see all of it. */
+inline void demand_alignment(const void *at, size_t bytes, size_t alignment, const char *what)
+{
+    if ((uintptr_t)at % alignment != 0)
+        fault({}, "%zu bytes %s %p, which is no multiple of %zu", bytes, what, at, alignment);
+}
+
+} // namespace emu
+
 template <class T> inline T __ldg(const T *at)
 {
-    if ((uintptr_t)at % alignof(T) != 0)
-        emu::fault({}, "%zu bytes are read from %p, which is not aligned to them", sizeof(T), (const void *)at);
+    emu::demand_alignment(at, sizeof(T), alignof(T), "are read from");
     return *at;
 }
 /* A vector's last bytes may lie beyond the memory that holds its first, which AddressSanitizer sees: memory is handed out by larger
@@ -150,9 +160,8 @@ __attribute__((no_sanitize("address"), noinline)) inline uint4 whole_vector(cons
 }
 template <> inline uint4 __ldg(const uint4 *at)
 {
+    emu::demand_alignment(at, 16, 16, "are read from");
     (void)__ldg((const unsigned char *)at);
-    if ((uintptr_t)at % 16 != 0)
-        emu::fault({}, "a vector is read from %p, which is not a multiple of 16", (const void *)at);
     return whole_vector(at);
 }
 
@@ -306,22 +315,23 @@ inline SharedAt shared_at(const void *shared)
 
 template <class T> inline void store_aligned(unsigned char *at, const T &value)
 {
-    if ((uintptr_t)at % alignof(T) != 0)
-        emu::fault({}, "%zu bytes are stored at %p, which is not aligned to them", sizeof(T), (const void *)at);
+    emu::demand_alignment(at, sizeof(T), alignof(T), "are stored at");
     *(T *)at = value;
 }
 
 inline uint4 load_shared(SharedAt at)
 {
-    if ((uintptr_t)at % alignof(uint4) != 0)
-        emu::fault({}, "16 bytes of shared memory are read from %p, which is not aligned to them", (void *)at);
+    emu::demand_alignment(at, 16, 16, "of shared memory are read from");
     return *(const uint4 *)at;
 }
 
 template <int BYTES> inline void load_shared_element(uint32_t *word, SharedAt at, bool parts)
 {
-    if ((uintptr_t)at % (BYTES == 16 ? 8 : BYTES >= 8 && parts ? BYTES / 2 : BYTES) != 0)
-        emu::fault({}, "%d bytes of shared memory are read from %p, which is not aligned to them", BYTES, (void *)at);
+    emu::demand_alignment(at, BYTES,
+                          BYTES == 16           ? 8
+                          : BYTES >= 8 && parts ? BYTES / 2
+                                                : BYTES,
+                          "of shared memory are read from");
     word[0] = 0;
     memcpy(word, at, BYTES);
 }

@@ -75,7 +75,7 @@ static void do_item(const Run *run, RdxWorker *worker, int64_t item)
     const RdxConfig *config = worker->config;
     int64_t block = config->split == 1 ? item : item / config->split, part = item - block * config->split;
     Place place = place_of(run, block);
-    int64_t chunks = rdx_chunk_count(worker->recipe);
+    int64_t chunks = rdx_recipe_chunks(worker->recipe);
     int64_t first = part * config->part_chunks, count = rdx_min(config->part_chunks, chunks - first);
     RdxStrip nodes = run->partials ? partial(run, block, part) : own_nodes(worker);
     if (worker->recipe->count == 0)

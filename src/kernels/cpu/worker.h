@@ -48,13 +48,6 @@ struct RdxWorker {
     double alpha, beta;
 };
 
-/* Chunks of the whole reduction; lines and chunks are powers of two, so that a shift divides. */
-static inline int64_t rdx_chunk_count(const RdxRecipe *recipe)
-{
-    int shift = __builtin_ctz(recipe->lanes) + 4;
-    return (recipe->count + rdx_recipe_chunk(recipe) - 1) >> shift;
-}
-
 /* Elements of chunks first .. first + count - 1. */
 static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first, int64_t count)
 {

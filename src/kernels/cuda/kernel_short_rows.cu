@@ -8,9 +8,9 @@
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
    apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
 
-   Nodes of one word know a way of their own: rows of one line are folded an element a load, with mates and lanes known to the
-   compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184 instructions a row before). Of real sums and
-   their like, rows of one, two or four whole vectors are loaded as such, a thread each, and stored at once.
+   Real sums and their like, var, and what comes to the same in any order know a way of their own: rows of one line are folded an element a
+   load, with mates and lanes known to the compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184
+   instructions a row before).
 
    All mates have the result. */
 #include "short_rows.cuh"

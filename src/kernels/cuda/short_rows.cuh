@@ -20,8 +20,8 @@ template <class In, int MAP> RDX_DEVICE int sum_of_bytes(const RdxRecipe &r, uin
 }
 
 /* The counts of all joins of a row of n elements, where A::counted: T(2h, r) has as many elements as lanes r, r + 2h, ... are there, which
-   is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are three kinds of pairs. Worked out once for
-   a block: a division for every join took nine times as long (1M x 67 f32). */
+   is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are three kinds of pairs, worked out once for
+   a block (1M x 67 f32 602 us with a division for every join, 568 without). */
 template <class A> struct RowPairs {
     static constexpr int LEVELS = 9, KINDS = 3; /* lanes are at most 512 */
 
@@ -64,8 +64,8 @@ template <class K> struct ShortRow {
     int there;       /* of its lanes, those that have elements */
 
     __device__ __forceinline__ ShortRow(const Problem &problem, const RowPairs<A> &of_row, int thread)
-        : p(problem), pairs(of_row), mates(problem.shape.mates), c(thread & (mates - 1)), stride_log2(log2_of(mates * W)),
-          there(count_in_line(0))
+        : p(problem), pairs(of_row), mates(problem.shape.mates), c(thread & (mates - 1)),
+          stride_log2(log2_of(mates * W)), there(count_in_line(0))
     {
     }
 
