@@ -143,7 +143,7 @@ NAMED_CUDA = [
     ("rows of a class start differently", "src/plan/cuda_columns.c",
      "while (shape->residues * shape->rows_at_once * shape->class_warps < alike)",
      "while (shape->residues * shape->rows_at_once * shape->class_warps * 2 < alike)", "plain"),
-    ("joins of a short row count alike", "src/kernels/cuda/short_rows.cuh",
+    ("joins of a short row count alike", "src/kernels/cuda/row_pairs.cuh",
      "(lane + h < more ? 0 : lane < more ? 1 : 2)",
      "(lane < more ? 0 : 2)", "plain"),
     ("mates of a short row count as the lower one does", "src/kernels/cuda/short_rows.cuh",

@@ -2,7 +2,7 @@
 #ifndef RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 #define RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 
-#include "block.cuh"
+#include "row_pairs.cuh"
 
 namespace rdx
 {
@@ -18,30 +18,6 @@ template <class In, int MAP> RDX_DEVICE int sum_of_bytes(const RdxRecipe &r, uin
 {
     return add_bytes<In, MAP>(r, word, 0, count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu);
 }
-
-/* The counts of all joins of a row of n elements, where A::counted: T(2h, r) has as many elements as lanes r, r + 2h, ... are there, which
-   is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are three kinds of pairs, worked out once for
-   a block (1M x 67 f32 602 us with a division for every join, 568 without). */
-template <class A> struct RowPairs {
-    static constexpr int LEVELS = 9, KINDS = 3; /* lanes are at most 512 */
-
-    typename A::Pair *pairs; /* of the block, in shared memory: [level][kind] */
-
-    /* By all threads of the block. */
-    __device__ __forceinline__ void fill(int n) const
-    {
-        int level = (int)threadIdx.x / KINDS, kind = (int)threadIdx.x % KINDS, least = n >> (level + 1);
-        if (level < LEVELS)
-            pairs[threadIdx.x] = A::pair(least + (kind < 2), least + (kind < 1));
-        __syncthreads();
-    }
-    /* Of T(2h, lane) and T(2h, lane + h), lane < h. */
-    __device__ __forceinline__ const typename A::Pair *of(int n, int lane, int h) const
-    {
-        int more = n & (2 * h - 1);
-        return pairs + (31 - __clz(h)) * KINDS + (lane + h < more ? 0 : lane < more ? 1 : 2);
-    }
-};
 
 template <class K> struct ShortRow {
     typedef typename K::A A;
