@@ -18,9 +18,11 @@ template <class A> struct RowPairs {
     /* By all threads of the block. */
     __device__ __forceinline__ void fill(int n) const
     {
-        int level = (int)threadIdx.x / KINDS, kind = (int)threadIdx.x % KINDS, least = n >> (level + 1);
-        if (level < LEVELS)
+        int level = (int)threadIdx.x / KINDS, kind = (int)threadIdx.x % KINDS;
+        if (level < LEVELS) {
+            int least = n >> (level + 1);
             pairs[threadIdx.x] = A::pair(least + (kind < 2), least + (kind < 1));
+        }
         __syncthreads();
     }
     /* Of T(2h, lane) and T(2h, lane + h), lane < h. */
