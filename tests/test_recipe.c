@@ -1,6 +1,8 @@
 /* recipe: every op on every dtype into every output dtype either resolves to a recipe whose fields fit together, or is refused by
-   name; options that an op does not have are refused with their value. */
+   name; options that an op does not have are refused with their value. Every recipe has code at every level of the build, whether
+   this machine runs it or not. */
 #include "error.h"
+#include "kernels/cpu/isa.h"
 #include "recipe.h"
 
 #include <check.h>
@@ -41,6 +43,29 @@ static void check_fields(const RdxRecipe *r, RdxType in, RdxType out, const char
         ck_assert_msg(r->work == (is_wide ? RDX_WORK_F64 : RDX_WORK_F32), "%s: accumulator", what);
 }
 
+static void check_code(const RdxRecipe *r, const char *what)
+{
+    static const RdxIsa *const levels[] = {
+#ifdef RDX_HAVE_BASELINE
+        &rdx_isa_baseline,
+#endif
+#ifdef RDX_HAVE_NEON
+        &rdx_isa_neon,
+#endif
+#ifdef RDX_HAVE_AVX2
+        &rdx_isa_avx2,
+#endif
+#ifdef RDX_HAVE_AVX512
+        &rdx_isa_avx512,
+#endif
+    };
+    for (size_t i = 0; i < RDX_LENGTH(levels); i++) {
+        const RdxAlgebraCode *code = rdx_isa_algebra(levels[i], r);
+        ck_assert_msg(code->fold && code->rows && code->join && code->halve && code->halve_rows,
+                      "%s: no code at level %s", what, levels[i]->name);
+    }
+}
+
 START_TEST(every_combination)
 {
     int resolved = 0, refused = 0;
@@ -61,6 +86,10 @@ START_TEST(every_combination)
                     if (accepted && rdx_op_allows_out(op, (RdxType)in, (RdxType)out)) {
                         ck_assert_msg(status == RDX_OK, "%s: %s", what, rdx_last_error());
                         check_fields(&r, (RdxType)in, (RdxType)out, what);
+                        check_code(&r, what);
+                        ck_assert_int_eq(resolve(&r, &problem, (RdxType)in, (RdxType)out, out2, (int64_t)1 << 40),
+                                         RDX_OK);
+                        check_code(&r, what);
                         resolved++;
                     } else {
                         ck_assert_msg(status == RDX_ERR_UNSUPPORTED, "%s: %s", what, rdx_status_name(status));

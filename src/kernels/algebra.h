@@ -112,6 +112,7 @@ RDX_NO_COUNTS(i16)
 RDX_NO_COUNTS(u16)
 RDX_NO_COUNTS(i32)
 RDX_NO_COUNTS(t32)
+RDX_NO_COUNTS(t8)
 RDX_NO_COUNTS(i64)
 
 /* 16 elements of the type are exact in it, and as many such sums as 2 to the power of spare_levels. */
@@ -119,6 +120,7 @@ typedef int16_t RdxWide_i8, RdxWide_u8;
 typedef int32_t RdxWide_i16, RdxWide_u16;
 typedef int64_t RdxWide_i32;
 typedef int32_t RdxWide_t32; /* of truth values, 0 or 1 */
+typedef uint8_t RdxWide_t8;  /* the same as bytes: a lane has at most 128 lines (columns.c), 64 in rows */
 enum {
     rdx_isum_spare_levels_i8 = 4, /* 16 * 16 * -128 = -2^15 */
     rdx_isum_spare_levels_u8 = 3,
@@ -181,6 +183,13 @@ enum {
 #define RDX_INT int32_t
 #define RDX_WIDE RdxWide_t32
 #define RDX_SUFFIX t32
+#include "algebra_isum.inc"
+#undef RDX_INT
+#undef RDX_WIDE
+#undef RDX_SUFFIX
+#define RDX_INT uint8_t
+#define RDX_WIDE RdxWide_t8
+#define RDX_SUFFIX t8
 #include "algebra_isum.inc"
 #undef RDX_INT
 #undef RDX_WIDE

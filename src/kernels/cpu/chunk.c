@@ -4,7 +4,7 @@
 #include "worker.h"
 
 enum {
-    PIECE_BYTES = 256, /* staged at once */
+    PIECE_BYTES = 512, /* staged at once */
 };
 
 static int64_t converted_size(const RdxRecipe *recipe) /* bytes of one element in one plane */

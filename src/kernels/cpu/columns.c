@@ -93,7 +93,7 @@ static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip
 }
 
 /* Where any order gives the same bits, rows are taken as they come, by ascending logical index, so many at once as a fold holds:
-   128 u8 add up to what an i16 holds. */
+   128 u8 add up to what an i16 holds, and 128 truths to what a u8 holds (RdxWide_t8). */
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
     const RdxDim *rows = &worker->space->reduce[0];

@@ -8,14 +8,26 @@
 extern const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
-/* One entry of them: what fold.inc makes of an algebra over a working type, with QUICK also short_rows. */
-#define RDX_FOLDS(algebra, suffix, short_rows)                                                                         \
+/* One entry of them: what fold.inc makes of an algebra over a working type, with joins of the algebra whose nodes it has. */
+#define RDX_FOLDS(algebra, nodes, suffix, short_rows)                                                                  \
     {                                                                                                                  \
-        algebra##_fold_##suffix, algebra##_rows_##suffix, algebra##_join_##suffix, algebra##_halve_##suffix,           \
-            algebra##_halve_rows_##suffix, short_rows, NULL                                                            \
+        algebra##_fold_##suffix, algebra##_rows_##suffix, nodes##_join_##suffix, nodes##_halve_##suffix,               \
+            nodes##_halve_rows_##suffix, short_rows, NULL                                                              \
     }
-#define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, suffix, NULL)
-#define RDX_QUICK(algebra, suffix) RDX_FOLDS(algebra, suffix, algebra##_short_rows_##suffix)
+#define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, NULL)
+#ifdef RDX_ISA_LEAN
+#define RDX_QUICK RDX_CODE
+#else
+#define RDX_QUICK(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, algebra##_short_rows_##suffix)
+#endif
+#ifdef RDX_ISA_BELOW /* has them */
+#define RDX_LEAN(algebra, suffix)                                                                                      \
+    {                                                                                                                  \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                                       \
+    }
+#else
+#define RDX_LEAN RDX_CODE
+#endif
 
 extern const RdxFused RDX_LEVEL(fused)[];
 

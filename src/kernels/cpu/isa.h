@@ -119,6 +119,7 @@ typedef void (*RdxStore)(void *dst, const void *src, int64_t n);
 
 typedef struct RdxIsa {
     const char *name;
+    const struct RdxIsa *below;                       /* has the algebras that this level has no code for, or NULL */
     const RdxAlgebraCode (*reals)[RDX_WORK_COUNT];    /* by RdxAlgebra; of f32 and f64 */
     const RdxAlgebraCode (*integers)[RDX_WORK_COUNT]; /* of the other working types */
     const RdxFused *fused;                            /* ends with an entry without fold */
@@ -144,7 +145,8 @@ typedef struct RdxIsa {
 static inline const RdxAlgebraCode *rdx_isa_algebra(const RdxIsa *isa, const RdxRecipe *recipe)
 {
     bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
-    return &(real ? isa->reals : isa->integers)[recipe->algebra][recipe->work];
+    const RdxAlgebraCode *code = &(real ? isa->reals : isa->integers)[recipe->algebra][recipe->work];
+    return code->fold || !isa->below ? code : rdx_isa_algebra(isa->below, recipe);
 }
 
 /* The level in use: the best that this machine and this build have, or what RDX_ISA names. RDX_ERR_DEVICE if RDX_ISA names one

@@ -1,20 +1,26 @@
 /* Folds that convert and map elements as they load them, at one ISA level, for what is asked for most: sums, sums of squares and
-   variances of bf16 and f16, extremes of floats and of narrow integers, predicates of f32 and bool. Everything else goes through the stage of
-   chunk.c. */
+   variances of bf16 and f16, extremes of floats and of narrow integers, predicates of f32 and bool. Everything else goes through
+   the stage of chunk.c. */
 #include "folds.h"
 
 #include "../algebra.h"
 #include "../scalar.h"
+#include "eights.h"
 #include "narrow.h"
 #include "vector.h"
 #include "widen.h"
 
 #include <string.h>
 
+#ifdef RDX_ISA_LEAN
+const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
+#else
 #define A sum
+#define LIFT_EIGHT(x) (x)
 #define A_UPPER SUM
 #include "fold_bf16.inc"
 #define A sumsq
+#define LIFT_EIGHT(x) _mm256_mul_ps(x, x)
 #define A_UPPER SUMSQ
 #include "fold_bf16.inc"
 #define A var
@@ -22,9 +28,11 @@
 #include "fold_bf16.inc"
 
 #define A sum
+#define LIFT_EIGHT(x) (x)
 #define A_UPPER SUM
 #include "fold_f16.inc"
 #define A sumsq
+#define LIFT_EIGHT(x) _mm256_mul_ps(x, x)
 #define A_UPPER SUMSQ
 #include "fold_f16.inc"
 #define A var
@@ -156,11 +164,12 @@
 
 #define A isum
 #define A_UPPER ISUM
+#define EXACT 1
 #define T uint8_t
-#define RDX_SUFFIX u8
+#define RDX_SUFFIX t8
 #define FUSED u8_of_bool
 #define SOURCE uint8_t
-#define ELEMENT(x) ((x != 0) == TURN)
+#define ELEMENT(x) ((T)((T)((x) != 0) ^ (T)(TURN ^ 1))) /* == TURN, which compilers would do in 32 bits */
 #define WIDENS 1
 #include "fold.inc"
 
@@ -203,3 +212,4 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES(BOOL, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
     {0, 0, 0, 0, NULL, NULL, NULL},
 };
+#endif

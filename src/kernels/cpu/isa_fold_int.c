@@ -1,4 +1,5 @@
-/* The folds of the algebras over integers and keys at one ISA level, and of sums that widen. */
+/* The folds of the algebras over integers and keys at one ISA level, and of sums that widen. The table has what recipes ask for,
+   here or at the level below. */
 #include "folds.h"
 
 #include "../algebra.h"
@@ -16,12 +17,36 @@
 #define A moments
 #define A_UPPER MOMENTS
 #include "fold.inc"
+
+#ifndef RDX_ISA_BELOW
+#define A argmaxl
+#define LEAN
+#define A_UPPER ARGMAXL
+#define INDEXED 1
+#include "fold.inc"
+
+#define A maxargl
+#define LEAN
+#define A_UPPER MAXARGL
+#define TWO_PLANES 1
+#define INDEXED 1
+#include "fold.inc"
+#endif
 #undef T
 #undef RDX_SUFFIX
 
 #define T int64_t
 #define RDX_SUFFIX i64
 #include "fold_int.inc"
+
+#define A sum
+#define QUICK
+#define A_UPPER SUM
+#include "fold.inc"
+
+#define A prod
+#define A_UPPER PROD
+#include "fold.inc"
 #undef T
 #undef RDX_SUFFIX
 
@@ -61,10 +86,12 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_CODE(algebra, i32), [RDX_WORK_I64] = RDX_CODE(algebra, i64)}
 #define QUICK_INTEGERS(ALGEBRA, algebra)                                                                               \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_QUICK(algebra, i32), [RDX_WORK_I64] = RDX_QUICK(algebra, i64)}
+#define LEAN_INTEGERS(ALGEBRA, algebra)                                                                                \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_LEAN(algebra, i32), [RDX_WORK_I64] = RDX_LEAN(algebra, i64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    QUICK_INTEGERS(SUM, sum),
-    INTEGERS(PROD, prod),
+    [RDX_ALGEBRA_SUM] = {[RDX_WORK_I64] = RDX_QUICK(sum, i64)},
+    [RDX_ALGEBRA_PROD] = {[RDX_WORK_I64] = RDX_CODE(prod, i64)},
     [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = WIDENING(i8),
                           [RDX_WORK_U8] = WIDENING(u8),
                           [RDX_WORK_I16] = WIDENING(i16),
@@ -73,10 +100,10 @@ const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = RDX_CODE(moments, i32)},
     QUICK_INTEGERS(MAX, max),
     QUICK_INTEGERS(ARGMAX, argmax),
-    INTEGERS(ARGMAXL, argmaxl),
+    [RDX_ALGEBRA_ARGMAXL] = {[RDX_WORK_I32] = RDX_LEAN(argmaxl, i32)},
     INTEGERS(MAXARG, maxarg),
-    INTEGERS(MAXARGL, maxargl),
-    INTEGERS(AND, and),
-    INTEGERS(OR, or),
-    INTEGERS(XOR, xor),
+    [RDX_ALGEBRA_MAXARGL] = {[RDX_WORK_I32] = RDX_LEAN(maxargl, i32)},
+    LEAN_INTEGERS(AND, and),
+    LEAN_INTEGERS(OR, or),
+    LEAN_INTEGERS(XOR, xor),
 };

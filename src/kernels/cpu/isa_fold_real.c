@@ -1,13 +1,19 @@
-/* The folds of the algebras over f32 and f64 at one ISA level (RDX_ISA). The table is dense where the recipe can ask for it. */
+/* The folds of the algebras over f32 and f64 at one ISA level (RDX_ISA). The table has what recipes ask for,
+   here or at the level below. */
 #include "folds.h"
 
 #include "../algebra.h"
+#include "eights.h"
 #include "vector.h"
+
+#include <string.h>
 
 #define T float
 #define RDX_SUFFIX f32
+#define EIGHT rdx_eight_f32
 #include "fold_real.inc"
 #undef T
+#undef EIGHT
 #undef RDX_SUFFIX
 #define T double
 #define RDX_SUFFIX f64
@@ -19,9 +25,23 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_CODE(algebra, f32), [RDX_WORK_F64] = RDX_CODE(algebra, f64)}
 #define QUICK_REALS(ALGEBRA, algebra)                                                                                  \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_QUICK(algebra, f32), [RDX_WORK_F64] = RDX_QUICK(algebra, f64)}
+#define LEAN_REALS(ALGEBRA, algebra)                                                                                   \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_LEAN(algebra, f32), [RDX_WORK_F64] = RDX_LEAN(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    QUICK_REALS(SUM, sum), REALS(PROD, prod),         REALS(CPROD, cprod),   REALS(CPRODN, cprodn), REALS(SUMN, sumn),
-    REALS(CSUMN, csumn),   QUICK_REALS(SUMSQ, sumsq), REALS(CSUMSQ, csumsq), QUICK_REALS(VAR, var), REALS(CVAR, cvar),
-    REALS(VARN, varn),     REALS(CVARN, cvarn),       REALS(LSE, lse),       REALS(LSEN, lsen),
+    QUICK_REALS(SUM, sum),
+    QUICK_REALS(SUMSQ, sumsq),
+    QUICK_REALS(VAR, var),
+    REALS(PROD, prod),
+    REALS(SUMN, sumn),
+    REALS(CSUMSQ, csumsq),
+    REALS(LSE, lse),
+    [RDX_ALGEBRA_LSEN] =
+        {[RDX_WORK_F32] = RDX_FOLDS(lsen, lse, f32, NULL), [RDX_WORK_F64] = RDX_FOLDS(lsen, lse, f64, NULL)},
+    LEAN_REALS(CPROD, cprod),
+    LEAN_REALS(CPRODN, cprodn),
+    LEAN_REALS(CSUMN, csumn),
+    LEAN_REALS(CVAR, cvar),
+    LEAN_REALS(VARN, varn),
+    LEAN_REALS(CVARN, cvarn),
 };

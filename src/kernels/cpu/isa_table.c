@@ -8,6 +8,9 @@
 
 const RdxIsa TABLE(RDX_ISA) = {
     .name = TEXT(RDX_ISA),
+#ifdef RDX_ISA_BELOW
+    .below = &TABLE(RDX_ISA_BELOW),
+#endif
     .reals = RDX_LEVEL(folds_real),
     .integers = RDX_LEVEL(folds_int),
     .fused = RDX_LEVEL(fused),

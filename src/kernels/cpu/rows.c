@@ -84,26 +84,30 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
-/* A sum that widens, whose order does not show, over runs at one distance, each a whole number of lines: each run is a row. False
-   if it is none. bool and bytes of 1024 from L2: 14 GB/s by scattered lines, 33 so. */
-static bool fold_exact(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
+/* A sum that widens, whose order does not show, over runs at one distance, each a whole number of lines: each run is a row. bool and
+   bytes of 1024 from L2: 14 GB/s by scattered lines, 33 so. */
+static bool has_exact_rows(const RdxWorker *worker, int64_t e, int64_t n)
+{
+    const RdxSpace *space = worker->space;
+    return worker->recipe->algebra == RDX_ALGEBRA_ISUM && space->reduce_rank == 2 && n % space->reduce[1].extent == 0 &&
+           e % space->reduce[1].extent == 0 && rdx_rows_fit(worker, space->reduce[1].extent);
+}
+
+static void fold_exact(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     const RdxDim *outer = worker->space->reduce, *inner = outer + 1;
-    if (recipe->algebra != RDX_ALGEBRA_ISUM || worker->space->reduce_rank != 2 || n % inner->extent != 0 ||
-        e % inner->extent != 0 || !rdx_rows_fit(worker, inner->extent))
-        return false;
+    const int64_t count = n / inner->extent;
     RdxStrip strip;
-    int64_t count = n / inner->extent;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RDX_LINES * recipe->unit);
     rdx_rows_fold(worker, in + e / inner->extent * outer->in, outer->in, count, inner->extent, 0, 0, strip);
     worker->code->algebra->halve(strip, count, count, recipe->unit);
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
-    return true;
 }
 
-/* A chunk over several runs, each a whole number of lines: the lines are folded where they lie. */
-static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
+/* A chunk over several runs, each a whole number of lines, of some outputs: the lines are folded where they lie, alike in every
+   output. */
+static void fold_scattered(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
@@ -115,7 +119,7 @@ static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e
     int lines = (int)(n / lanes);
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int k = 0; k < lines; k++) {
-        line[k] = in + walk.in;
+        line[k] = some->in + walk.in;
         index[k] = space->index_offset + walk.index;
         rdx_walk_advance(&walk, lanes);
     }
@@ -123,9 +127,13 @@ static void fold_scattered(RdxWorker *worker, const unsigned char *in, int64_t e
         rdx_sort_lines(lines, line, index);
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, lanes * recipe->unit);
-    rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, strip);
-    worker->code->algebra->halve(strip, n, lanes, recipe->unit);
-    rdx_strip_copy(nodes, strip, recipe, recipe->unit);
+    for (int64_t i = 0; i < some->outputs; i++) {
+        rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, strip);
+        worker->code->algebra->halve(strip, n, lanes, recipe->unit);
+        rdx_strip_copy(rdx_strip_at(nodes, recipe, i * recipe->unit), strip, recipe, recipe->unit);
+        for (int k = 0; i + 1 < some->outputs && k < lines; k++)
+            line[k] += some->in_step;
+    }
 }
 
 /* How a chunk is reached. */
@@ -180,7 +188,7 @@ static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int6
     }
 }
 
-/* A chunk of some neighbouring outputs, at most as many as are copied at once. */
+/* A chunk of some neighbouring outputs: of those that are copied, at most as many as are at once. */
 static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int64_t e, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -200,13 +208,17 @@ static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int6
         fold_copies(worker, some, e, n, nodes);
         return;
     }
+    if (!in_one_run && !has_exact_rows(worker, e, n)) {
+        fold_scattered(worker, some, e, n, nodes);
+        return;
+    }
     for (int64_t i = 0; i < some->outputs; i++) {
         const unsigned char *in = some->in + i * some->in_step;
         RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
         if (in_one_run)
             rdx_chunk_fold(worker, in + offset, n, 1, index, to);
-        else if (!fold_exact(worker, in, e, n, to))
-            fold_scattered(worker, in, e, n, to);
+        else
+            fold_exact(worker, in, e, n, to);
     }
 }
 
@@ -241,7 +253,8 @@ static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
     int64_t first = number * rows->run, left = rows->end - first;
     if (rows->run == 1) {
         int64_t e = number * tree->span, n = rdx_chunk_elements(recipe, number, 1), step = rows->block->in_step;
-        int64_t at_once = rdx_rows_together(space, recipe, tree->worker->config);
+        int64_t at_once =
+            rows->reach == SCATTERED ? tree->outputs : rdx_rows_together(space, recipe, tree->worker->config);
         for (int64_t i = 0; i < tree->outputs; i += at_once) {
             RdxBlock some = {rows->block->in + i * step, step, rdx_min(at_once, tree->outputs - i)};
             fold_some(tree->worker, &some, rows->reach, e, n, rdx_strip_at(nodes, recipe, i * recipe->unit));

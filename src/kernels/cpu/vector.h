@@ -6,11 +6,22 @@
 #if defined(__clang__)
 #define RDX_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #define RDX_BLOCK_LOOP RDX_VECTOR_LOOP
+#define RDX_UNROLL_4 _Pragma("clang loop unroll_count(4)")
 #define RDX_UNROLL_16 _Pragma("clang loop unroll(full)")
 #else
 #define RDX_VECTOR_LOOP _Pragma("GCC ivdep")
 #define RDX_BLOCK_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#define RDX_UNROLL_4 _Pragma("GCC unroll 4")
 #define RDX_UNROLL_16 _Pragma("GCC unroll 16")
+#endif
+
+/* Bytes of the level's widest register. */
+#if defined(__AVX512F__)
+#define RDX_VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define RDX_VECTOR_BYTES 32
+#else
+#define RDX_VECTOR_BYTES 16
 #endif
 
 /* Names of what one level defines: rdx_avx2_fold and so on. */

@@ -18,6 +18,7 @@ static inline __attribute__((always_inline)) void rdx_widen_f16(float *to, const
         _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(from + i))));
 #endif
 #if defined(__F16C__)
+    RDX_UNROLL_4
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + i))));
 #endif
