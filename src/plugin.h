@@ -6,7 +6,7 @@
 #include "kernels/kernel.h"
 
 enum {
-    RDX_PLUGIN_VERSION = 4,
+    RDX_PLUGIN_VERSION = 5,
     RDX_PLUGIN_READS = 3 /* plain read kernels */
 };
 
@@ -51,12 +51,12 @@ typedef struct RdxPluginTable {
     RdxStatus (*current_device)(int *id);
     RdxStatus (*select_device)(int id);
     /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
-       read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load, nothing kept: the best is the
-       ceiling. */
+       read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load, nothing kept, and beside it `written`
+       bytes at `to`, 16 a store: the best is the ceiling. */
     RdxStatus (*record)(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
     RdxStatus (*replay)(void *recording, double *us);
     void (*forget)(void *recording);
-    RdxStatus (*read)(int kernel, const void *from, size_t bytes, RdxStream stream, int id);
+    RdxStatus (*read)(int kernel, const void *from, size_t bytes, void *to, size_t written, RdxStream stream, int id);
     /* Queues `times` launches of a kernel without arguments that does nothing: what a launch costs the host. */
     RdxStatus (*launch_nothing)(int times, RdxStream stream, int id);
     /* For work that overlaps: streams that wait for no other, pinned host memory, and copies between it and the device that

@@ -328,9 +328,10 @@ static RdxStatus replay(void *recording, double *us)
     return status != RDX_OK ? status : waited;
 }
 
-static RdxStatus read_plain(int kernel, const void *from, size_t bytes, RdxStream stream, int id)
+static RdxStatus read_plain(int kernel, const void *from, size_t bytes, void *to, size_t written, RdxStream stream,
+                            int id)
 {
-    (void)kernel, (void)from, (void)bytes, (void)stream, (void)id;
+    (void)kernel, (void)from, (void)bytes, (void)to, (void)written, (void)stream, (void)id;
     reading_ns += 1 + (double)number("RDX_STAND_IN_READ_NS", 0);
     return RDX_OK;
 }

@@ -1,7 +1,8 @@
 /* The parts of block geometry that rows and columns share: cutting an output into parts, workspace, traffic, registers. */
 #include "geometry.h"
 
-enum { BASE_REGISTERS = 40, SLICE_BYTES = 16384, SECTOR = 32, LEAST_PARTIAL_BYTES = 4 << 20 };
+/* SLICE_BYTES: of an output's copies, what a block of its own is worth. */
+enum { BASE_REGISTERS = 40, SLICE_BYTES = 2048, SECTOR = 32, LEAST_PARTIAL_BYTES = 4 << 20 };
 
 int64_t rdx_whole_part(const RdxLayout *layout)
 {

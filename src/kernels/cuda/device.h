@@ -38,7 +38,7 @@ void rdx_cuda_range_open(const char *name);
 void rdx_cuda_range_close(void);
 
 /* reads.cu; see RdxPluginTable. */
-RdxStatus rdx_cuda_read(int kernel, const void *from, size_t bytes, RdxStream stream, int id);
+RdxStatus rdx_cuda_read(int kernel, const void *from, size_t bytes, void *to, size_t written, RdxStream stream, int id);
 RdxStatus rdx_cuda_launch_nothing(int times, RdxStream stream, int id);
 
 /* transfer.cu; see RdxPluginTable. */

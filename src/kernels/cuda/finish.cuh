@@ -1,5 +1,6 @@
 /* From a node to memory: finish, alpha and beta, one rounding into the output dtype, every copy. Once per output, so everything here
-   is a run-time switch and not inlined; the rules are those of kernels/cpu/finish_real.inc and isa_finish.c. */
+   is a run-time switch. What stores is not inlined; what looks at the problem is, for behind a call it is no constant memory. The
+   rules are those of kernels/cpu/finish_real.inc and isa_finish.c. */
 #ifndef RDX_KERNELS_CUDA_FINISH_CUH
 #define RDX_KERNELS_CUDA_FINISH_CUH
 
@@ -83,55 +84,52 @@ RDX_DEVICE void store_integer(unsigned char *to, int type, int64_t x)
     }
 }
 
-/* Where an output goes: its first copy, and which of the copies are this block's, all of them or a slice. */
+/* Where an output goes: the place of its first copy, and which of the copies are this thread's: first, first + step, ... below end. */
 struct Target {
     unsigned char *out, *out2;
-    int64_t first, count;
-    bool second;
+    int64_t first = 0, end = 1;
+    int step = 1;
+    bool second = false;
 };
 
-RDX_DEVICE unsigned char *place_of_copy(const Problem &p, const Target &target, int64_t copy)
+/* store(place) for each of a thread's copies. In the caller: behind a call each look at the problem takes some 500 cycles, which
+   only copies along several dims pay (seek_far_copy). */
+template <class Store> RDX_DEVICE void each_copy(const Problem &p, const Target &target, Store store)
 {
-    Place place = seek_copy(p, copy);
-    return target.second ? target.out2 + place.out2 : target.out + place.out;
-}
-
-template <class T> RDX_DEVICE void put_real(const Problem &p, const Target &target, T re, T im)
-{
-    int type = target.second ? p.recipe.out2 : p.recipe.out, parts = is_complex(type) ? 2 : 1;
-    int part_size = type == RDX_TYPE_C128 ? 8 : 4;
-    for (int64_t c = target.first; c < target.first + target.count; c++) {
-        unsigned char *to = place_of_copy(p, target, c);
-        for (int part = 0; part < parts; part++, to += part_size) {
-            T x = part ? im : re;
-            if (!target.second) {
-                x = p.alpha == 1 ? x : (T)p.alpha * x;
-                if (p.beta != 0)
-                    x = x + (T)p.beta * load_real<T>(to, type);
-            }
-            store_real(to, type, x);
-        }
+#pragma unroll 1
+    for (int64_t copy = target.first; copy < target.end; copy += target.step) {
+        Place place = seek_copy(p, copy);
+        store(target.second ? target.out2 + place.out2 : target.out + place.out);
     }
 }
 
-static __device__ __noinline__ void put_f32(const Problem &p, Target target, float re, float im)
+/* alpha * x + beta * what was there, of one or two parts. */
+template <class T> RDX_DEVICE void store_scaled(unsigned char *to, int type, T re, T im, double alpha, double beta)
 {
-    put_real(p, target, re, im);
+    int parts = is_complex(type) ? 2 : 1, part_size = type == RDX_TYPE_C128 ? 8 : 4;
+    for (int part = 0; part < parts; part++, to += part_size) {
+        T x = part ? im : re;
+        x = alpha == 1 ? x : (T)alpha * x;
+        if (beta != 0)
+            x = x + (T)beta * load_real<T>(to, type);
+        store_real(to, type, x);
+    }
 }
 
-static __device__ __noinline__ void put_f64(const Problem &p, Target target, double re, double im)
+static __device__ __noinline__ void store_scaled_f32(unsigned char *to, int type, float re, float im, double alpha,
+                                                     double beta)
 {
-    put_real(p, target, re, im);
+    store_scaled(to, type, re, im, alpha, beta);
 }
 
-static __device__ __noinline__ void put_i64(const Problem &p, Target target, int64_t x)
+static __device__ __noinline__ void store_scaled_f64(unsigned char *to, int type, double re, double im, double alpha,
+                                                     double beta)
 {
-    int type = target.second ? p.recipe.out2 : p.recipe.out;
-    for (int64_t c = target.first; c < target.first + target.count; c++)
-        store_integer(place_of_copy(p, target, c), type, x);
+    store_scaled(to, type, re, im, alpha, beta);
 }
 
-/* Stores alone, for outputs that need nothing else (shape.plain): short rows and columns have one for every few elements. */
+/* Stores alone, for integers and for outputs that need nothing else (shape.plain): short rows and columns have one for every few
+   elements. */
 static __device__ __noinline__ void store_f32(unsigned char *to, int type, float x)
 {
     store_real(to, type, x);
@@ -155,26 +153,40 @@ RDX_DEVICE int type_of(const Problem &p, const Target &target)
     return target.second ? p.recipe.out2 : p.recipe.out;
 }
 
+RDX_DEVICE double alpha_of(const Problem &p, const Target &target)
+{
+    return target.second ? 1 : p.alpha;
+}
+
+RDX_DEVICE double beta_of(const Problem &p, const Target &target)
+{
+    return target.second ? 0 : p.beta;
+}
+
 RDX_DEVICE void put(const Problem &p, const Target &target, float re, float im = 0)
 {
-    if (p.shape.plain && !is_complex(type_of(p, target)))
-        store_f32(plain_place(target), type_of(p, target), re);
+    int type = type_of(p, target);
+    if (p.shape.plain && !is_complex(type))
+        store_f32(plain_place(target), type, re);
     else
-        put_f32(p, target, re, im);
+        each_copy(p, target, [&](unsigned char *to) {
+            store_scaled_f32(to, type, re, im, alpha_of(p, target), beta_of(p, target));
+        });
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, double re, double im = 0)
 {
-    if (p.shape.plain && !is_complex(type_of(p, target)))
-        store_f64(plain_place(target), type_of(p, target), re);
+    int type = type_of(p, target);
+    if (p.shape.plain && !is_complex(type))
+        store_f64(plain_place(target), type, re);
     else
-        put_f64(p, target, re, im);
+        each_copy(p, target, [&](unsigned char *to) {
+            store_scaled_f64(to, type, re, im, alpha_of(p, target), beta_of(p, target));
+        });
 }
 RDX_DEVICE void put(const Problem &p, const Target &target, int64_t x)
 {
-    if (p.shape.plain)
-        store_i64(plain_place(target), type_of(p, target), x);
-    else
-        put_i64(p, target, x);
+    int type = type_of(p, target);
+    each_copy(p, target, [&](unsigned char *to) { store_i64(to, type, x); });
 }
 
 RDX_DEVICE Target second_of(Target target)
@@ -210,6 +222,12 @@ RDX_DEVICE double log_of(double x)
     return rdx_log_f64(x);
 }
 
+/* The p-th root; not inlined, lest 1 / p be worked out before the loop over outputs (see emit). */
+static __device__ __noinline__ double root(double x, double p)
+{
+    return power(x, 1 / p);
+}
+
 /* Sums, products, means, norms: one value or two parts. `n`: what was counted. */
 template <class A>
 RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A::T re, typename A::T im, int64_t n)
@@ -217,13 +235,14 @@ RDX_DEVICE void finish_value(const Problem &p, const Target &target, typename A:
     typedef typename A::T T;
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
+    constexpr bool has_im = A::unit == 2 || a == RDX_ALGEBRA_CSUMN || a == RDX_ALGEBRA_CPROD || a == RDX_ALGEBRA_CPRODN;
     if (r.finish == RDX_FINISH_MEAN) {
         re = re / (T)n;
-        im = im / (T)n;
+        im = has_im ? im / (T)n : im;
     } else if (r.finish == RDX_FINISH_SQRT) {
         re = root_of(re + (T)0);
     } else if (r.finish == RDX_FINISH_ROOT) {
-        re = a == RDX_ALGEBRA_SUMN && n == 0 ? (T)0 : (T)power((double)(re + (T)0), 1 / r.p);
+        re = a == RDX_ALGEBRA_SUMN && n == 0 ? (T)0 : (T)root((double)(re + (T)0), r.p);
     } else if (r.omit && a != RDX_ALGEBRA_PROD && a != RDX_ALGEBRA_CPROD && a != RDX_ALGEBRA_CPRODN) {
         /* A sum under omit is never -0: nothing but holes gives +0, and so does -0 alone. */
         re = re + (T)0;
@@ -279,7 +298,7 @@ template <class T> RDX_DEVICE void finish_index(const Problem &p, const Target &
     put(p, target, p.recipe.omit && key == bottom ? (int64_t)-1 : index);
 }
 
-RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s)
+RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s, int64_t n)
 {
     const RdxRecipe &r = p.recipe;
     if (r.result == RDX_WORK_I64)
@@ -288,7 +307,7 @@ RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s
             : r.finish == RDX_FINISH_ALL ? (int64_t)(s == 0)
                                          : s);
     else if (r.finish == RDX_FINISH_MEAN)
-        put(p, target, (double)s / (double)r.count);
+        put(p, target, (double)s / (double)n);
     else if (r.result == RDX_WORK_F32)
         put(p, target, r.is_unsigned ? (float)(uint64_t)s : (float)s);
     else
@@ -296,13 +315,13 @@ RDX_DEVICE void finish_integer(const Problem &p, const Target &target, int64_t s
 }
 
 /* n * T - S * S needs up to 97 bits: formed in 128, converted as high * 2^64 + low. */
-RDX_DEVICE void finish_moments(const Problem &p, const Target &target, int64_t s, uint64_t t)
+RDX_DEVICE void finish_moments(const Problem &p, const Target &target, int64_t s, uint64_t t, int64_t n)
 {
     const RdxRecipe &r = p.recipe;
-    double count = (double)r.count, degrees = count - r.correction;
-    unsigned __int128 difference = (unsigned __int128)(uint64_t)r.count * t - (unsigned __int128)((__int128)s * s);
+    double count = (double)n, degrees = count - r.correction;
+    unsigned __int128 difference = (unsigned __int128)(uint64_t)n * t - (unsigned __int128)((__int128)s * s);
     double squares = (double)(uint64_t)(difference >> 64) * 0x1p64 + (double)(uint64_t)difference;
-    double variance = degrees > 0 && r.count > 0 ? squares / count / degrees : RDX_REAL_NAN_F64;
+    double variance = degrees > 0 && n > 0 ? squares / count / degrees : RDX_REAL_NAN_F64;
     if (r.finish == RDX_FINISH_MOMENTS_VAR)
         put(p, target, variance);
     else if (r.finish == RDX_FINISH_MOMENTS_STD)
@@ -344,8 +363,11 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
             return;
         }
     }
+    /* Kernels emit in loops, and what finishes make of the count before they see a node, divisions among it, would otherwise be moved
+       before the loop, and before the first load. */
+    int64_t count = forgotten(r.count);
     if constexpr (a == RDX_ALGEBRA_SUM && A::unit == 2)
-        finish_value<A>(p, target, node.first.s, node.second.s, r.count);
+        finish_value<A>(p, target, node.first.s, node.second.s, count);
     else if constexpr (a == RDX_ALGEBRA_MAX && A::unit == 2) {
         finish_key(p, second_of(target), node.first.k, false);
         finish_key(p, target, node.second.k, true);
@@ -361,25 +383,25 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
     else if constexpr (a == RDX_ALGEBRA_CSUMN)
         finish_value<A>(p, target, node.re, node.im, node.n);
     else if constexpr (a == RDX_ALGEBRA_CPROD || a == RDX_ALGEBRA_CPRODN)
-        finish_value<A>(p, target, node.re, node.im, r.count);
+        finish_value<A>(p, target, node.re, node.im, count);
     else if constexpr (a == RDX_ALGEBRA_VAR)
-        finish_spread(p, target, node.m, (typename A::T)0, node.q, r.count);
+        finish_spread(p, target, node.m, (typename A::T)0, node.q, count);
     else if constexpr (a == RDX_ALGEBRA_VARN)
         finish_spread(p, target, node.m, (typename A::T)0, node.q, node.n);
     else if constexpr (a == RDX_ALGEBRA_CVAR)
-        finish_spread(p, target, node.mr, node.mi, node.q, r.count);
+        finish_spread(p, target, node.mr, node.mi, node.q, count);
     else if constexpr (a == RDX_ALGEBRA_CVARN)
         finish_spread(p, target, node.mr, node.mi, node.q, node.n);
     else if constexpr (a == RDX_ALGEBRA_LSE || a == RDX_ALGEBRA_LSEN)
         put(p, target, node.m - node.m == 0 ? node.m + log_of(node.s) : node.m);
     else if constexpr (a == RDX_ALGEBRA_MOMENTS)
-        finish_moments(p, target, node.s, (uint64_t)node.t);
+        finish_moments(p, target, node.s, (uint64_t)node.t, count);
     else if constexpr (real)
-        finish_value<A>(p, target, node.s, 0, r.count);
+        finish_value<A>(p, target, node.s, 0, count);
     else if constexpr (a == RDX_ALGEBRA_AND || a == RDX_ALGEBRA_OR || a == RDX_ALGEBRA_XOR)
-        finish_integer(p, target, node.b);
+        finish_integer(p, target, node.b, count);
     else
-        finish_integer(p, target, node.s);
+        finish_integer(p, target, node.s, count);
 }
 
 /* The node of a reduction of nothing. Where its finish sees count 0, 0 will do. */

@@ -50,14 +50,17 @@ RDX_DEVICE int64_t end_of_part(const RdxCudaShape &s, const Item &item)
     return end < s.chunks ? end : s.chunks;
 }
 
-RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int64_t slices)
+/* The copies of a slice; `helpers` threads that hold the node take them in turns, this one being number `helper`. */
+RDX_DEVICE Target target_of(const Problem &p, int64_t output, int64_t slice, int64_t slices, int helper = 0,
+                            int helpers = 1)
 {
     Place place = seek_output(p, output);
-    Target target = {p.out + place.out, p.out2 + place.out2, 0, p.copies, false};
+    Target target = {p.out + place.out, p.out2 + place.out2, helper, p.copies, helpers};
     if (slices > 1) {
         int64_t each = divide(p.copies, slices), more = p.copies - each * slices;
-        target.first = slice * each + (slice < more ? slice : more);
-        target.count = each + (slice < more);
+        int64_t first = slice * each + (slice < more ? slice : more);
+        target.first += first;
+        target.end = first + each + (slice < more);
     }
     return target;
 }
@@ -90,7 +93,8 @@ RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
     return elements_of_lane(chunk, reverse_bits((int)(leaf & (s.residues - 1)), residue_bits), residue_bits - level);
 }
 
-/* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers` threads that hold the node share the copies. */
+/* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers` threads that hold
+   the node share the copies. */
 template <class A>
 RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node,
                         int helper = 0, int helpers = 1)
@@ -98,8 +102,7 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
     if (has_parts(p.shape))
         put_node<A>(partial_at(p, A::words, item.group, leaf_of(p.shape, item), column), p.shape.group_outputs, node);
     else
-        emit<A>(p, target_of(p, item.first_output + column, item.slice * helpers + helper, p.shape.slices * helpers),
-                node);
+        emit<A>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices, helper, helpers), node);
 }
 
 /* The same for the `valid` neighbouring outputs of a thread, along the innermost kept dim; stored at once where they are packed and
@@ -203,8 +206,9 @@ RDX_DEVICE typename A::Node join_run(const Problem &p, int64_t group, int64_t co
 }
 
 /* The parts of a group joined and emitted by the whole block. Threads are (runs of leaves, columns): what a thread makes of its run
-   meets others of its warp by shuffles, and warps meet in shared memory. */
-template <class A>
+   meets others of its warp by shuffles, and warps meet in shared memory. SHARING: all threads of a column have a share of its copies;
+   columns whose last block finishes them do without, for the registers; above 64 KB of copies an output, plans finish by a launch. */
+template <class A, bool SHARING>
 RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices, uint32_t *shared)
 {
     typedef typename A::Node Node;
@@ -239,8 +243,18 @@ RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64
                 node = join_leaves<A>(p, node, get_node<A>(shared + t + step, threads), first, level);
             __syncthreads();
         }
-        if (works && run == 0)
-            emit<A>(p, target_of(p, item.first_output + column, slice, slices),
+        bool shared_out = SHARING && p.copies > 1;
+        if (shared_out) {
+            if (run == 0)
+                put_node<A>(shared + t, threads, node);
+            __syncthreads();
+            node = get_node<A>(shared + (t & (columns - 1)), threads);
+            __syncthreads();
+        }
+        if (works && (run == 0 || shared_out))
+            emit<A>(p,
+                    target_of(p, item.first_output + column, slice, slices, shared_out ? run : 0,
+                              shared_out ? threads >> columns_log2 : 1),
                     p.recipe.count > 0 ? node : node_of_nothing<A>());
     }
 }
@@ -265,7 +279,7 @@ RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
 template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, uint32_t *shared)
 {
     if (is_last_part(p, item.group))
-        join_parts<A>(p, item.group, 0, 1, shared);
+        join_parts<A, false>(p, item.group, 0, 1, shared);
 }
 
 /* The node of an output that is a group of its own from its at most 8 * 256 parts, in the first warp: threads join up to eight

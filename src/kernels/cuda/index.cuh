@@ -83,9 +83,19 @@ RDX_DEVICE Place seek_reduced(const Problem &p, int64_t element)
     return p.shape.run > 0 ? seek_in_runs(p, (unsigned)element) : seek_element(p, element);
 }
 
-RDX_DEVICE Place seek_copy(const Problem &p, int64_t copy)
+static __device__ __noinline__ Place seek_far_copy(const Problem &p, int64_t copy)
 {
     return seek(p, p.keep_rank + p.reduce_rank, p.copy_rank, copy);
+}
+
+RDX_DEVICE Place seek_copy(const Problem &p, int64_t copy)
+{
+    if (p.copy_rank > 1 && copy > 0) /* copy is a constant 0 where a target is one place: no call is left there */
+        return seek_far_copy(p, copy);
+    Place place = {0, 0, 0};
+    if (p.copy_rank == 1)
+        walk(place, p.dims[p.keep_rank + p.reduce_rank], copy);
+    return place;
 }
 
 /* The lowest `bits` bits of i in reverse order. */

@@ -10,7 +10,7 @@ template <class K> __global__ void __launch_bounds__(RDX_CUDA_THREADS) finish_ke
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     int64_t groups = p.shape.groups, slices = gridDim.x > groups ? gridDim.x / groups : 1;
     for (int64_t item = blockIdx.x; item < groups * slices; item += gridDim.x)
-        join_parts<typename K::A>(p, item / slices, item % slices, slices, shared);
+        join_parts<typename K::A, true>(p, item / slices, item % slices, slices, shared);
 }
 
 } // namespace rdx

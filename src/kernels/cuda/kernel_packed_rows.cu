@@ -150,7 +150,7 @@ template <class K> struct PackedRows {
             return;
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
-            emit<A>(p, {out, out2, 0, 1, false}, result[0]);
+            emit<A>(p, {out, out2}, result[0]);
             rotate(result, LINES, result[0]);
             out += 32 * dim.out;
             out2 += 32 * dim.out2;

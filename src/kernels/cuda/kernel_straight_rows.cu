@@ -1,10 +1,11 @@
 /* straight: contiguous rows of whole, aligned vectors, straight from memory into registers. Warps share rows as in block_x and global
    (rows.cuh), but a thread asks for all its vectors of a chunk before it folds the first, and nothing lies in shared memory but what
-   the warps of a block and the parts of an output have to say to each other: a block starts and ends sooner. On an H200, through the rings of block_x and this way: 64K f32 in one 6.5 and 3.1 us, 1M 7.4 and 4.6,
-   4096 x 4096 20.2 and 17.5, 32 x 1M 41.7 and 33.6, 64K x 4K 239.4 and 237.1.
+   the warps of a block and the parts of an output have to say to each other: a block starts and ends sooner. On an H200, through the
+   rings of block_x and this way: 64K f32 in one 6.5 and 3.1 us, 1M 7.4 and 4.6, 4096 x 4096 20.2 and 17.5, 32 x 1M 41.7 and 33.6, 64K x 4K
+   239.4 and 237.1.
 
-   While a warp folds, it asks for nothing; where folding takes long and goes on for long, the rings are ahead (cuda_rows.c). Tried and lost:
-   the next chunk's vectors in the place of those just folded (max over 64K x 4K 455 us, not 243) or behind the last of them
+   While a warp folds, it asks for nothing; where folding takes long and goes on for long, the rings are ahead (cuda_rows.c). Tried and
+   lost: the next chunk's vectors in the place of those just folded (max over 64K x 4K 455 us, not 243) or behind the last of them
    (argmax 292, not 277): loads and shuffles wait for each other at six scoreboards; 4 or 8 vectors at a time and up to five blocks a
    multiprocessor (64K x 4K 256 to 276).
 
@@ -153,7 +154,7 @@ RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned cha
 template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, const typename A::Node &node)
 {
     Place place = seek_output(p, output);
-    emit<A>(p, {p.out + place.out, p.out2 + place.out2, 0, 1, false}, node);
+    emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
 }
 
 template <class K>

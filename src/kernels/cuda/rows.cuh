@@ -62,6 +62,18 @@ RDX_DEVICE typename A::Node meet(const Problem &p, int64_t first, int64_t end, t
     });
 }
 
+/* The first thread's node in every thread of the block. */
+template <class A> RDX_DEVICE typename A::Node shared_node(typename A::Node node, uint32_t *shared)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        put_node<A>(shared, 1, node);
+    __syncthreads();
+    node = get_node<A>(shared, 1);
+    __syncthreads();
+    return node;
+}
+
 /* What every block does with rows: each warp folds those of its run, teams meet, results leave. prepare(run, each_row) readies a warp for
    its run and calls each_row(fold), where fold(row) is the node of the run's chunks of a row, in every thread. */
 template <class A, class Prepare>
@@ -70,7 +82,7 @@ RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Pre
     const RdxCudaShape &s = p.shape;
     bool leads = (warp_of_block() & (s.team - 1)) == 0;
     /* Every thread of the warp has the node; more than one is of use where there are copies to write. */
-    bool alone = p.copies == 1 || has_parts(s);
+    int helpers = p.copies > 1 && !has_parts(s) ? 32 : 1;
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         RowRun run = run_of(p, item_of(p, number));
@@ -88,15 +100,18 @@ RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Pre
                     node = shuffle<A>(node, 0);
                     __syncthreads();
                 }
-                if (i < run.rows && leads && (!alone || thread == 0))
-                    deliver<A>(p, item, run.mate + i * run.mates, node, alone ? 0 : thread, alone ? 1 : 32);
+                if (i < run.rows && leads && thread < helpers)
+                    deliver<A>(p, item, run.mate + i * run.mates, node, thread, helpers);
             } while (++i < run.rows);
         });
         Item item = item_of(p, forgotten(number));
         if (is_last_part(p, item.group)) {
             typename A::Node node = join_row<A>(p, item.group, meeting);
-            if (threadIdx.x == 0)
-                emit<A>(p, target_of(p, item.first_output, 0, 1), node);
+            if (p.copies > 1)
+                node = shared_node<A>(node, meeting);
+            int sharing = p.copies > 1 ? RDX_CUDA_THREADS : 1;
+            if ((int)threadIdx.x < sharing)
+                emit<A>(p, target_of(p, item.first_output, 0, 1, (int)threadIdx.x, sharing), node);
         }
     }
 }

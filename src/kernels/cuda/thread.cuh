@@ -138,6 +138,7 @@ template <class K, class Address> struct Fold {
     __device__ __forceinline__ Node one_pass(int lines) const
     {
         typename Step<A>::State state;
+        clear_lanes<A>(&state, 1); /* of no line at all, too, a node is made */
         bool frequent = with_map<A>(p.recipe, [&](auto map) {
             constexpr int MAP = decltype(map)::value;
             int line = 0;
