@@ -41,11 +41,12 @@ machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 ifeq ($(machine),x86_64)
 ISAS := baseline avx2 avx512
 ISA_DEFINES := -DRDX_HAVE_BASELINE -DRDX_HAVE_AVX2 -DRDX_HAVE_AVX512
-# After the user's CFLAGS: -march=native there must not leak into the level that every machine can run.
-ISA_baseline := -march=x86-64 -mno-avx
+# After the user's CFLAGS: -march=native there must not leak into the level that every machine can run. RDX_ISA_LEAN and
+# RDX_ISA_BELOW keep the time to build within reason (src/kernels/cpu/fold.inc).
+ISA_baseline := -march=x86-64 -mno-avx -DRDX_ISA_LEAN
 ISA_avx2 := -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c -mbmi2
 ISA_avx512 := -march=x86-64 -mavx2 -mfma -mf16c -mbmi2 \
-	-mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+	-mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512 -DRDX_ISA_BELOW=avx2
 else ifeq ($(machine),aarch64)
 ISAS := neon
 ISA_DEFINES := -DRDX_HAVE_NEON
@@ -123,8 +124,9 @@ lib: $(STATIC) $(SHARED) ## build the libraries alone; they need nothing beyond 
 
 tests: $(CHECK_ALL) $(BUILD)/bits $(STAND_IN) ## build the tests, run nothing
 
-# Written while the makefile is read, and only when their text changes: then what depends on them is made again.
-flags_text := $(CC) $(SRC_FLAGS) $(ISA_OPTIMISE) $(LDFLAGS) $(foreach isa,$(ISAS),$(ISA_$(isa)))
+# Written while the makefile is read, and only when their text changes: then what depends on them is made again. -Werror
+# changes no object, so that a make with it and one without leave each other's objects alone.
+flags_text := $(filter-out -Werror,$(CC) $(SRC_FLAGS) $(ISA_OPTIMISE) $(LDFLAGS) $(foreach isa,$(ISAS),$(ISA_$(isa))))
 suites_text := $(patsubst tests/%.c,X(%),$(sort $(wildcard tests/test_*.c)))
 write_changed = $(if $(call differ,$(1),$(file <$(2)))$(if $(wildcard $(2)),,new),$(shell mkdir -p $(OBJ))$(file >$(2),$(1)))
 differ = $(subst x$(1)x,,x$(2)x)$(subst x$(2)x,,x$(1)x)

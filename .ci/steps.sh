@@ -117,7 +117,7 @@ ptx() {
         echo "no nvcc here: no kernel was compiled"
         return
     fi
-    make -j2 ptx
+    make -j2 WERROR=1 ptx
     tools/check_ptx.py build/ptx
 }
 
@@ -130,8 +130,13 @@ python_package() {
     make WERROR=1 check-python
 }
 
-# Nothing that a build or a test wrote is left in the tree but what .gitignore names.
+# Nothing that a build or a test wrote is left in the tree but what .gitignore names, and no step made the libraries again
+# under the hands of those that read them.
 leftovers() {
     diff build-ci/status-before <(git status --porcelain)
+    if [ -e build-ci/build.status ] && [ build/libredax.a -nt build-ci/build.status ]; then
+        echo "a step after 'build' has built build/libredax.a again"
+        return 1
+    fi
     echo "the tree is as it was"
 }

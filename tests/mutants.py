@@ -12,7 +12,7 @@ A mutant is one change to one file of src/. It is killed if it does not survive,
 tests/emu, the golden answers and a fuzz run through the emulated plugin. One that does not compile is no mutant: another is drawn.
 The draw orders all possible changes by a hash of (seed, file, line's text, operator), so an edit elsewhere does not reshuffle it.
 Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
-is named in the output. A named patch that no longer applies to exactly one place is a failure.
+is named in the output. A named patch that no longer applies to exactly one place is a failure, whether it was drawn or not.
 
 Each worker has a copy of the tree with everything built at -O1; a mutant rebuilds what make thinks it must, and is undone by
 putting back the files that differ from the pristine copy.
@@ -55,6 +55,8 @@ NAMED = [
      "bool hole = (a != a);"),
     ("narrowing from f64 rounds twice", "src/kernels/scalar.h", "rdx_f32_of_bits(exact ? bits : odd)",
      "rdx_f32_of_bits(bits)"),
+    ("registers of a short row meet their neighbours", "src/kernels/cpu/eights.inc", "MY(lift_eight)(x + 8 * i + n / 2)",
+     "MY(lift_eight)(x + 8 * i + 8)"),
     ("464 overflows f8e4m3", "src/kernels/scalar.h", "magnitude > 0x43e80000u", "magnitude >= 0x43e80000u"),
     ("the caller's rounding mode is kept", "src/kernels/cpu/fp.h", "        _mm_setcsr(0x1f80u);", "        ;"),
     ("a cache hit compares hashes", "src/cache.c",
@@ -84,7 +86,7 @@ NAMED_CUDA = [
      "        while (first > 0) {",
      "        while (false) {", "plain"),
     ("alpha is forgotten", "src/kernels/cuda/finish.cuh",
-     "x = p.alpha == 1 ? x : (T)p.alpha * x;",
+     "x = alpha == 1 ? x : (T)alpha * x;",
      ";", "plain"),
     ("an omitted NaN stays", "src/kernels/cuda/vec.cuh",
      "r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x",
@@ -195,8 +197,17 @@ NAMED_CUDA = [
      "words[at++] = (uint32_t)((uint64_t)x >> 32);",
      "words[at++] = 0;", "plain"),
     ("the second output is scaled too", "src/kernels/cuda/finish.cuh",
-     "            if (!target.second) {",
-     "            if (true) {", "plain"),
+     "return target.second ? 1 : p.alpha;",
+     "return p.alpha;", "plain"),
+    ("threads that share copies all take the first", "src/kernels/cuda/grid.cuh",
+     "place.out2, helper, p.copies, helpers}",
+     "place.out2, 0, p.copies, helpers}", "plain"),
+    ("threads that share copies have nodes of their own", "src/kernels/cuda/grid.cuh",
+     "node = get_node<A>(shared + (t & (columns - 1)), threads);",
+     "node = get_node<A>(shared + t, threads);", "plain"),
+    ("threads share copies before they have the node", "src/kernels/cuda/rows.cuh",
+     "        put_node<A>(shared, 1, node);\n    __syncthreads();\n    node = get",
+     "        put_node<A>(shared, 1, node);\n    node = get", "plain"),
     ("copies of the first slices are forgotten", "src/kernels/cuda/grid.cuh",
      "(slice < more ? slice : more)",
      "slice", "plain"),
@@ -317,8 +328,8 @@ NAMED_CUDA = [
      "if (p.shape.direct && valid == E && step.out",
      "if (p.shape.direct && step.out", "plain"),
     ("warps join leaves that are not there yet", "src/kernels/cuda/grid.cuh",
-     "            put_node<A>(shared + t, threads, node);\n            __syncthreads();",
-     "            put_node<A>(shared + t, threads, node);", "plain"),
+     "            put_node<A>(shared + t, threads, node);\n            __syncthreads();\n            if ((t &",
+     "            put_node<A>(shared + t, threads, node);\n            if ((t &", "plain"),
     ("a leaf without elements is joined", "src/kernels/cuda/grid.cuh",
      "(s.residues == 1 || elements_of_leaves(p, leaf, 0) > 0)",
      "true", "plain"),
@@ -653,6 +664,16 @@ class Campaign:
         return results
 
 
+def stale(named):
+    """Descriptions of patches that do not apply to exactly one place."""
+    texts = {}
+    for path in {mutant.path for mutant in named}:
+        with open(os.path.join(ROOT, path)) as stream:
+            texts[path] = stream.read()
+    places = [(mutant, texts[mutant.path].count(mutant.old)) for mutant in named]
+    return ["%s: %s: applies to %d places" % (mutant.path, mutant.name, count) for mutant, count in places if count != 1]
+
+
 def conclude(results, known):
     counted = [(mutant, verdict) for mutant, verdict in results
                if verdict != "survived" or (mutant.path, mutant.name) not in known]
@@ -680,9 +701,12 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    named = [Mutant(name, path, old, new, -1, "host") for name, path, old, new in NAMED if arguments.only in path + ": " + name]
-    named += [Mutant(name, path, old, new, -1, judge) for name, path, old, new, judge in NAMED_CUDA
-              if arguments.only in path + ": " + name]
+    named = [Mutant(name, path, old, new, -1, "host") for name, path, old, new in NAMED]
+    named += [Mutant(name, path, old, new, -1, judge) for name, path, old, new, judge in NAMED_CUDA]
+    misfits = stale(named)
+    if misfits:
+        sys.exit("mutants: " + "\nmutants: ".join(misfits))
+    named = [mutant for mutant in named if arguments.only in mutant.path + ": " + mutant.name]
     drawn = [mutant for mutant in draw(arguments.seed) if arguments.only in mutant.path + ": " + mutant.name]
     mutants = named + drawn[:arguments.count]
     if arguments.order is not None:
