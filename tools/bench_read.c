@@ -6,12 +6,13 @@
 
 #include "../src/pool.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 typedef uint64_t Vector __attribute__((vector_size(64)));
 typedef void (*Read)(const unsigned char *at, size_t count, Vector *sum);
 
-enum { AHEAD = 8192, PAGE = 4096 };
+enum { AHEAD = 8192, PAGE = 4096, PIECE = 1 << 20 };
 
 #define BODY static inline __attribute__((always_inline)) void
 
@@ -98,28 +99,34 @@ const char *rdx_bench_read_name(int kernel)
     return names[kernel];
 }
 
+/* Threads take pieces as they come to them, unless each has less than one: a processor that is away for a while does not hold up
+   the pass, so that what is measured is the memory and not the neighbours. */
 typedef struct Pass {
     Read read;
     const unsigned char *bytes;
-    size_t count;
-    int threads;
+    size_t count, piece;
+    atomic_size_t next; /* where the next piece begins */
 } Pass;
 
 static _Thread_local volatile uint64_t sink; /* so that no load can be left out */
 
-static void read_part(void *context, int part)
+static void read_pieces(void *context, int thread)
 {
-    const Pass *pass = context;
-    size_t lines = pass->count / 64, from = lines * (size_t)part / (size_t)pass->threads * 64;
-    size_t to = lines * (size_t)(part + 1) / (size_t)pass->threads * 64;
+    Pass *pass = context;
     Vector sum = {0};
-    pass->read(pass->bytes + from, to - from, &sum);
+    (void)thread;
+    for (size_t from;
+         (from = atomic_fetch_add_explicit(&pass->next, pass->piece, memory_order_relaxed)) < pass->count;) {
+        size_t left = pass->count - from;
+        pass->read(pass->bytes + from, left < pass->piece ? left : pass->piece, &sum);
+    }
     for (int i = 0; i < 8; i++)
         sink = sum[i];
 }
 
 void rdx_bench_read(int kernel, int threads, const void *bytes, size_t count)
 {
-    Pass pass = {reads()[kernel], bytes, count, threads};
-    rdx_pool_run(threads, read_part, &pass);
+    size_t share = (count / (size_t)threads + 63) / 64 * 64;
+    Pass pass = {.read = reads()[kernel], .bytes = bytes, .count = count, .piece = share < PIECE ? share : PIECE};
+    rdx_pool_run(threads, read_pieces, &pass);
 }
