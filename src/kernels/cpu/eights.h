@@ -5,7 +5,7 @@
 #include "vector.h"
 
 /* Where a register is wider, rows are turned by the compiler (short.inc). */
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 #define RDX_HAVE_EIGHTS
 
 #include <immintrin.h>

@@ -24,6 +24,13 @@
 #define RDX_VECTOR_BYTES 16
 #endif
 
+/* Registers that may hold lanes while elements are loaded: AVX-512 has 32, AVX adds 16 straight from memory. */
+#if RDX_VECTOR_BYTES == 64
+#define RDX_LANE_REGISTERS 24
+#else
+#define RDX_LANE_REGISTERS 16
+#endif
+
 /* Names of what one level defines: rdx_avx2_fold and so on. */
 #define RDX_LEVEL_(level, name) rdx_##level##_##name
 #define RDX_LEVEL__(level, name) RDX_LEVEL_(level, name)
