@@ -127,10 +127,21 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
+/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index. */
+static bool may_be_ragged(const RdxWorker *worker, int64_t n)
+{
+    static const uint8_t other[RDX_ALGEBRA_COUNT] = {
+        [RDX_ALGEBRA_ISUM] = 1, [RDX_ALGEBRA_LSE] = 1, [RDX_ALGEBRA_LSEN] = 1};
+    const RdxRecipe *recipe = worker->recipe;
+    const RdxSpace *space = worker->space;
+    bool descends = recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
+    return n > recipe->lanes && !other[recipe->algebra] && !descends && (n % 2 == 0 || space->in_size != 2);
+}
+
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
 {
     int64_t lanes = worker->recipe->lanes;
-    return n > 0 && n % lanes == 0 && n <= RDX_LINES * lanes &&
+    return n > 0 && n <= RDX_LINES * lanes && (n % lanes == 0 || may_be_ragged(worker, n)) &&
            (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
 }
 
