@@ -3,11 +3,11 @@
 
 enum { COLUMN_WARPS = 8192, STRAIGHT_COLUMN_WARPS = 16384, FEW_BLOCKS = 256 };
 
-/* Few rows that fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. */
+/* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
+   registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
 static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
 {
-    bool groups = space->reduce_count == 4 || space->reduce_count == 8 || space->reduce_count == 16;
-    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && groups;
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16;
 }
 
 /* Few rows of packed, aligned columns; a thread has all the rows, at most 16, of a vector of them. */
