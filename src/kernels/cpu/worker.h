@@ -81,7 +81,7 @@ const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *dat
 /* Lines by ascending logical index: the first of equals must be the one with the lowest. */
 void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[]);
 
-/* Rows of n contiguous elements, `step` bytes apart, where rdx_rows_fit: whole lines, at most a chunk. A node for each.
+/* Rows of n contiguous elements, `step` bytes apart, where rdx_rows_fit: a whole line and more, at most a chunk. A node for each.
    Logical indices: of the first row's first element, and from there to the next row's. */
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n);
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
