@@ -126,7 +126,7 @@ static void read_pieces(void *context, int thread)
 
 void rdx_bench_read(int kernel, int threads, const void *bytes, size_t count)
 {
-    size_t share = (count / (size_t)threads + 63) / 64 * 64;
+    size_t share = (count / 64 / (size_t)threads + 1) * 64;
     Pass pass = {.read = reads()[kernel], .bytes = bytes, .count = count, .piece = share < PIECE ? share : PIECE};
     rdx_pool_run(threads, read_pieces, &pass);
 }

@@ -48,12 +48,16 @@ static void try_columns(const RdxSituation *situation, const RdxLayout *layout, 
                         RdxConfig *best)
 {
     int form = (int)rdx_layout_column_form(layout);
-    bool few = layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes;
-    if (few)
-        try_form(situation, layout, RDX_FORM_FEW_COLUMNS, trial, start, best);
-    /* Rows narrower than a vector are a stream, or most of a vector is for nothing: 32M x 2 f32 took 179 us, x 3 as a stream 76. */
-    if (few && best->items >= 0 && layout->columns * layout->size < 16)
-        return;
+    if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes) {
+        RdxConfig few = *start;
+        few.items = -1;
+        try_form(situation, layout, RDX_FORM_FEW_COLUMNS, trial, start, &few);
+        rdx_keep_cheaper(best, &few);
+        /* Rows narrower than a vector are a stream where it fits, or most of a vector is for nothing: 32M x 2 f32 took 179 us,
+           x 3 as a stream 76. */
+        if (few.items >= 0 && layout->columns * layout->size < 16)
+            return;
+    }
     for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2)
         try_form(situation, layout, form, trial, start, best);
 }

@@ -127,8 +127,9 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
-/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index. Rows
-   of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s of two threads on a Zen 4, so 27. */
+/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index
+   and, of bf16, which folds take in pairs, even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s
+   of two threads on a Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
     static const uint8_t other[RDX_ALGEBRA_COUNT] = {
@@ -136,7 +137,7 @@ static bool may_be_ragged(const RdxWorker *worker, int64_t n)
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
     bool descends = recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
-    return n > recipe->lanes && !other[recipe->algebra] && !descends && (n % 2 == 0 || space->in_size != 2);
+    return n > recipe->lanes && !other[recipe->algebra] && !descends && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
 }
 
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)

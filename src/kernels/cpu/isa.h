@@ -5,7 +5,7 @@
      convert  contiguous elements          -> working type              (only where the dtype is not the working type)
      map      working type                 -> working type, keys, ...   (only where the recipe says so)
      fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal)
-     rows     rows of whole lines          -> one node per row          (fold and halve in one)
+     rows     rows of a line and more      -> one node per row          (fold and halve in one)
      halve    the L * unit nodes of a chunk -> unit nodes               (join over the lanes; or of many rows at once)
      join     two strips                   -> one strip                 (chunks, column lanes)
      finish   nodes                        -> results; store: results -> output dtype
@@ -46,7 +46,7 @@ typedef struct RdxFold {
     RdxLoad load;
 } RdxFold;
 
-/* Rows of n elements, n a multiple of lanes and at most 16 of them, `step` bytes apart: one sealed, halved node each. */
+/* Rows of n elements, of lanes to 16 * lanes (worker.h: rdx_rows_fit), `step` bytes apart: one sealed, halved node each. */
 typedef struct RdxRows {
     const unsigned char *in;
     int64_t step, plane, count, n, lanes, unit;
