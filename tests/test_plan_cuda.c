@@ -191,6 +191,8 @@ static const struct {
     {"sum:f32:65536x150x13/1", "block_y", "few_columns"},
     {"sum:f32:1073741824/0", "global", "rows"},
     {"sum:f32:33554432x3/0", "global", "few_columns"},
+    {"sum:f32:33554432x2/0", "global", "few_columns"},
+    {"var:f8e4m3:10000000x15/0:out=f64", "global", "columns"}, /* narrow rows whose stream fits no block */
     {"sum:f32:2097152x128/0", "global", "columns"},
     {"sum:f32:8192x768/0", "global", "columns"},
     {"sum:f32:256x256x3025/0,2", "global", "gather"},
@@ -219,7 +221,10 @@ START_TEST(expected_choices)
 {
     RdxCandidate candidates[RDX_STRATEGY_COUNT];
     for (size_t d = 0; d < RDX_LENGTH(devices); d++) {
-        const RdxConfig *c = chosen_of(expected[_i].text, rdx_device_preset(devices[d]), candidates);
+        const RdxDeviceInfo *device = rdx_device_preset(devices[d]);
+        const RdxConfig *c = chosen_of(expected[_i].text, device, candidates);
+        ck_assert_msg(c->bytes < 1e8 || c->items >= device->units, "%s: %lld items for %d multiprocessors\n  %s",
+                      expected[_i].text, (long long)c->items, device->units, plan_where);
         if (d > 0)
             continue; /* the names are the H200's; the others only keep the rules */
         if (expected[_i].strategy)
