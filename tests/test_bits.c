@@ -108,6 +108,28 @@ static const char *const lines[] = {
     "var:f64:100x128/1",
     "argmax:f32:7x40x128/0,2",
     "sum:f16:5x512x64/0,2",
+    /* runs of 1, 2, 3, 4, 8 and 16 chunks, of outputs that touch and of others; less than a chunk: 8, 5 and 12 lines */
+    "sum:f32:5x11x2048/0,2",
+    "sum:f32:3x5x4096/0,2",
+    "var:f32:2x3x6144/0,2",
+    "max:f32:3x3x8192/0,2",
+    "sumsq:f64:3x2x8192/0,2",
+    "sum:f16:2x2x65536/0,2",
+    "sum:f32:3x5x4096@41000x8200x1/0,2",
+    "sum:f32:4x9x4096@-36864x4096x1+110592/0,2",
+    "argmax:f32:3x5x4096/0,2:data=ties",
+    "argmin:f64:2x3x4096@-12288x4096x1+12288/0,2:data=ties",
+    "mean:f32:2x3x2x4096/0,3",
+    "sum:f32:7x13x1024/0,2",
+    "sum:bf16:6x10x1280/0,2",
+    "var:f16:4x9x3072/0,2",
+    "max:i8:9x5x1024/0,2",
+    "argmax:bf16:5x9x1280/0,2:data=ties",
+    "argmin:f32:5x7x1536@10752x1536x-1+1535/0,2:data=ties",
+    "logsumexp:f32:4x7x1024/0,2",
+    "count_nonzero:bool:4x9x1024/0,2",
+    "prod:c64:3x5x512/0,2:data=near",
+    "norm:f32:3x2x5x1024/0,1,3",
 };
 
 START_TEST(every_way)

@@ -127,17 +127,23 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
+/* Some algebras fold the lines of a row in their own way, and where indices descend the first line is the last. */
+static bool takes_lines_in_turn(const RdxWorker *worker)
+{
+    static const uint8_t other[RDX_ALGEBRA_COUNT] = {
+        [RDX_ALGEBRA_ISUM] = 1, [RDX_ALGEBRA_LSE] = 1, [RDX_ALGEBRA_LSEN] = 1};
+    const RdxSpace *space = worker->space;
+    bool descends = worker->recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
+    return !other[worker->recipe->algebra] && !descends;
+}
+
 /* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index
    and, of bf16, which folds take in pairs, even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s
    of two threads on a Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
-    static const uint8_t other[RDX_ALGEBRA_COUNT] = {
-        [RDX_ALGEBRA_ISUM] = 1, [RDX_ALGEBRA_LSE] = 1, [RDX_ALGEBRA_LSEN] = 1};
     const RdxRecipe *recipe = worker->recipe;
-    const RdxSpace *space = worker->space;
-    bool descends = recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
-    return n > recipe->lanes && !other[recipe->algebra] && !descends && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
+    return n > recipe->lanes && takes_lines_in_turn(worker) && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
 }
 
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
@@ -147,39 +153,59 @@ bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
            (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
 }
 
-void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
-                   int64_t first_index, int64_t next_index, RdxStrip nodes)
+static RdxRows rows_of(const RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
+                       int64_t index, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
-    int64_t row_bytes = n * space->in_size;
     RdxRows rows = {.in = in, .step = step, .count = count, .n = n, .lanes = recipe->lanes, .unit = recipe->unit};
     rows.nodes = nodes;
     rows.load = worker->code->load;
     rows.algebra = worker->code->algebra;
-    rows.index = first_index;
-    rows.next_index = next_index;
+    rows.index = index;
     if (recipe->indexed) {
         rows.index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
         rows.offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     }
+    return rows;
+}
+
+void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
+                   int64_t first_index, int64_t next_index, RdxStrip nodes)
+{
+    RdxRows rows = rows_of(worker, in, step, count, n, first_index, nodes);
+    rows.next_index = next_index;
     if (!worker->code->staged) {
         worker->code->rows(&rows);
         return;
     }
     rows.load.ahead = 0;
     Stage stage = stage_of(worker);
-    int64_t at_once = step == row_bytes ? RDX_LINES * worker->plan->tile / n : 1;
+    int64_t at_once = step == n * worker->space->in_size ? RDX_LINES * worker->plan->tile / n : 1;
     rows.step = n * stage.size;
     rows.plane = stage.plane;
     rows.in = stage.at;
     for (int64_t i = 0; i < count; i += at_once) {
         rows.count = rdx_min(at_once, count - i);
         stage_run(worker, &stage, 0, in + i * step, rows.count * n);
-        rows.nodes = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        rows.nodes = rdx_strip_at(nodes, worker->recipe, i * worker->recipe->unit);
         rows.index = first_index + i * next_index;
         worker->code->rows(&rows);
     }
+}
+
+bool rdx_rows_fit_runs(const RdxWorker *worker)
+{
+    return !worker->code->staged && takes_lines_in_turn(worker);
+}
+
+void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,
+                        const int64_t from[], int64_t first_index, RdxStrip nodes)
+{
+    RdxRows rows = rows_of(worker, in, step, count, n, first_index, nodes);
+    rows.run = run;
+    rows.from = from;
+    worker->code->rows(&rows);
 }
 
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level)

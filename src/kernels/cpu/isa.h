@@ -57,6 +57,9 @@ typedef struct RdxRows {
        next, and of each within a line. */
     int64_t index, next_index, index_step;
     const int64_t *offset;
+    /* Rows of whole lines may lie in several runs of `run` elements: where each begins, in bytes from the row's start. NULL: in one. */
+    const int64_t *from;
+    int64_t run;
     const struct RdxAlgebraCode *algebra;
     RdxLoad load;
 } RdxRows;

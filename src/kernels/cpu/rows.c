@@ -105,8 +105,38 @@ static void fold_exact(RdxWorker *worker, const unsigned char *in, int64_t e, in
     rdx_strip_copy(nodes, strip, recipe, recipe->unit);
 }
 
-/* A chunk over several runs, each a whole number of lines, of some outputs: the lines are folded where they lie, alike in every
-   output. */
+/* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from several have
+   each their index in the table, else the table holds the indices within a line, the same for every line. */
+static bool has_index_table(const RdxWorker *worker)
+{
+    const RdxSpace *space = worker->space;
+    bool goes_on = true;
+    for (int d = 1; d < space->reduce_rank; d++)
+        goes_on = goes_on && space->reduce[d - 1].index == space->reduce[d].extent * space->reduce[d].index;
+    return worker->recipe->indexed && !goes_on;
+}
+
+/* A chunk over several runs, each a whole number of lines, of some outputs that are rows alike. */
+static void fold_row_runs(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, RdxStrip nodes)
+{
+    const RdxSpace *space = worker->space;
+    const int64_t lanes = worker->recipe->lanes, lines = n / lanes;
+    /* The greatest power of two that divides all three, so what comes before this chunk too. */
+    const int64_t both = lines | space->reduce[space->reduce_rank - 1].extent / lanes | RDX_LINES;
+    const int64_t run = (both & -both) * lanes;
+    int64_t from[RDX_LINES];
+    RdxWalk walk;
+    rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
+    const int64_t index = space->index_offset + walk.index;
+    for (int64_t k = 0; k < n / run; k++) {
+        from[k] = walk.in;
+        rdx_walk_advance(&walk, run);
+    }
+    rdx_rows_fold_runs(worker, some->in, some->in_step, some->outputs, n, run, from, index, nodes);
+}
+
+/* The same with lines that are converted first, or of indices in any order: the lines are folded where they lie, by ascending logical
+   index. */
 static void fold_scattered(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -142,17 +172,6 @@ typedef enum Reach {
     SCATTERED, /* every line lies in one run */
     COPIED,    /* its elements are brought together */
 } Reach;
-
-/* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from several have
-   each their index in the table, else the table holds the indices within a line, the same for every line. */
-static bool has_index_table(const RdxWorker *worker)
-{
-    const RdxSpace *space = worker->space;
-    bool goes_on = true;
-    for (int d = 1; d < space->reduce_rank; d++)
-        goes_on = goes_on && space->reduce[d - 1].index == space->reduce[d].extent * space->reduce[d].index;
-    return worker->recipe->indexed && !goes_on;
-}
 
 static Reach reach_of(const RdxWorker *worker, bool copy)
 {
@@ -209,7 +228,10 @@ static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int6
         return;
     }
     if (!in_one_run && !has_exact_rows(worker, e, n)) {
-        fold_scattered(worker, some, e, n, nodes);
+        if (rdx_rows_fit_runs(worker) && !has_index_table(worker))
+            fold_row_runs(worker, some, e, n, nodes);
+        else
+            fold_scattered(worker, some, e, n, nodes);
         return;
     }
     for (int64_t i = 0; i < some->outputs; i++) {
@@ -227,22 +249,41 @@ enum { RUN = 8 };
 typedef struct Rows {
     const RdxBlock *block;
     Reach reach;
-    int64_t run; /* chunks of a leaf: 1, or RUN of one output that lie where they are folded */
+    int64_t run; /* chunks of a leaf that fold_runs takes, 0: a leaf is a chunk, wherever it lies */
     int64_t end; /* the chunk behind the last one */
 } Rows;
 
-/* RUN chunks in one go, of one output or of several: their lanes are joined side by side, then they themselves by adjacent pairs. */
-static void fold_run(RdxWorker *worker, const unsigned char *in, int64_t index, int64_t outputs, RdxStrip nodes)
+/* How many outputs are folded in one go, `chunks` chunks of each: up to RUN chunks that follow each other in memory (rows of 4096 f32
+   from L2: 61 GB/s row by row, 85 so). */
+static int64_t outputs_a_run(const RdxWorker *worker, const RdxBlock *block, int64_t chunks)
 {
     const RdxRecipe *recipe = worker->recipe;
+    bool follow = block->in_step == chunks * rdx_recipe_chunk(recipe) * worker->space->in_size;
+    return follow && !recipe->indexed ? RUN / chunks : 1;
+}
+
+/* `chunks` chunks, a power of two, from element e on of all outputs of the leaf: the lanes of some outputs' are joined side by side,
+   then they themselves by adjacent pairs. */
+static void fold_runs(const RdxTree *tree, int64_t e, int64_t chunks, RdxStrip nodes)
+{
+    RdxWorker *worker = tree->worker;
+    const RdxBlock *block = ((const Rows *)tree->context)->block;
+    const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
-    int64_t chunk = rdx_recipe_chunk(recipe), step = space->reduce_rank ? space->reduce[0].index : 0;
+    const int64_t chunk = rdx_recipe_chunk(recipe), at_once = outputs_a_run(worker, block, chunks);
+    const int64_t index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
     RdxStrip strip;
+    RdxWalk walk;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RUN * recipe->unit);
-    rdx_rows_fold(worker, in, chunk * space->in_size, RUN, chunk, index, chunk * step, strip);
-    for (int64_t pairs = RUN / 2; pairs >= outputs; pairs /= 2)
-        worker->code->algebra->halve_rows(strip, strip, pairs, RUN / pairs * chunk, 2, recipe->unit);
-    rdx_strip_copy(nodes, strip, recipe, outputs * recipe->unit);
+    rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
+    for (int64_t i = 0; i < tree->outputs; i += at_once) {
+        int64_t outputs = rdx_min(at_once, tree->outputs - i), all = outputs * chunks;
+        rdx_rows_fold(worker, block->in + i * block->in_step + walk.in, chunk * space->in_size, all, chunk,
+                      space->index_offset + walk.index, chunk * index_step, strip);
+        for (int64_t pairs = all / 2; pairs >= outputs; pairs /= 2)
+            worker->code->algebra->halve_rows(strip, strip, pairs, all / pairs * chunk, 2, recipe->unit);
+        rdx_strip_copy(rdx_strip_at(nodes, recipe, i * recipe->unit), strip, recipe, outputs * recipe->unit);
+    }
 }
 
 static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
@@ -250,55 +291,62 @@ static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
     const Rows *rows = tree->context;
     const RdxRecipe *recipe = tree->worker->recipe;
     const RdxSpace *space = tree->worker->space;
-    int64_t first = number * rows->run, left = rows->end - first;
-    if (rows->run == 1) {
-        int64_t e = number * tree->span, n = rdx_chunk_elements(recipe, number, 1), step = rows->block->in_step;
+    const int64_t e = number * tree->span;
+    if (rows->run == 0) {
+        int64_t n = rdx_chunk_elements(recipe, number, 1), step = rows->block->in_step;
         int64_t at_once =
             rows->reach == SCATTERED ? tree->outputs : rdx_rows_together(space, recipe, tree->worker->config);
         for (int64_t i = 0; i < tree->outputs; i += at_once) {
             RdxBlock some = {rows->block->in + i * step, step, rdx_min(at_once, tree->outputs - i)};
             fold_some(tree->worker, &some, rows->reach, e, n, rdx_strip_at(nodes, recipe, i * recipe->unit));
         }
-    } else if (left >= rows->run && (number + 1) * tree->span <= recipe->count) {
-        int64_t e = number * tree->span, step = space->reduce_rank ? space->reduce[0].index : 0;
-        fold_run(tree->worker, rows->block->in + e * space->in_size, space->index_offset + e * step, 1, nodes);
+        return;
+    }
+    int64_t first = number * rows->run, left = rdx_min(rows->end - first, rows->run);
+    if (left == rows->run && e + tree->span <= recipe->count) {
+        fold_runs(tree, e, rows->run, nodes);
     } else { /* the ragged end, chunk by chunk */
-        Rows single = {rows->block, rows->reach, 1, rows->end};
-        RdxTree chunks = {tree->worker, 1, tree->span / rows->run, leaf, &single};
-        rdx_tree_fold(&chunks, first, rdx_min(rows->run, left), level, nodes);
+        Rows single = {rows->block, rows->reach, 0, rows->end};
+        RdxTree chunks = {tree->worker, tree->outputs, tree->span / rows->run, leaf, &single};
+        rdx_tree_fold(&chunks, first, left, level, nodes);
     }
 }
 
-/* How many outputs share a run: rows of 2 or 4 whole chunks that follow each other are one long row until the last joins (4096 f32
-   from L2: 61 GB/s row by row, 85 so). 0: none. */
-static int64_t outputs_a_run(const RdxWorker *worker, const RdxBlock *block, int64_t chunks)
+/* Chunks of a leaf, a power of two, that lie in one run: all `count` of a short row, RUN of a long one, as many of each of several
+   runs as divide them; 0: chunks are folded one by one. */
+static int64_t run_of(const RdxWorker *worker, Reach reach, int64_t first, int64_t count)
 {
-    const RdxRecipe *recipe = worker->recipe;
-    bool whole = recipe->count == chunks * rdx_recipe_chunk(recipe) && (chunks == 2 || chunks == 4);
-    return whole && !recipe->indexed && block->in_step == recipe->count * worker->space->in_size ? RUN / chunks : 0;
+    const RdxSpace *space = worker->space;
+    const int64_t chunk = rdx_recipe_chunk(worker->recipe);
+    if (reach == COPIED || !rdx_rows_fit(worker, chunk))
+        return 0;
+    int64_t run = count < RUN ? count : RUN;
+    if (space->reduce_rank > 1) {
+        int64_t chunks = space->reduce[space->reduce_rank - 1].extent / chunk;
+        bool divide = reach == SCATTERED && space->reduce[space->reduce_rank - 1].extent % chunk == 0;
+        run = divide ? rdx_min(chunks & -chunks, RUN) : 0;
+        return run > 0 && count % run == 0 && first % run == 0 ? run : 0;
+    }
+    bool whole = run == RUN || (first + count) * chunk <= worker->recipe->count;
+    return whole && (run & (run - 1)) == 0 && first % run == 0 ? run : 0;
 }
 
 static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes, bool copy)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const int64_t chunk = rdx_recipe_chunk(recipe);
+    const Reach reach = reach_of(worker, copy);
     RdxBlock one = *block;
-    Rows rows = {&one, reach_of(worker, copy), 1, first + count};
-    if (!(rows.reach == COPIED && has_index_table(worker)))
+    Rows rows = {&one, reach, run_of(worker, reach, first, count), first + count};
+    if (!(reach == COPIED && has_index_table(worker)))
         rdx_chunk_offsets(worker, 1);
-    bool in_place = rows.reach == IN_PLACE && worker->space->reduce_rank <= 1 && rdx_rows_fit(worker, chunk);
-    if (in_place && first % RUN == 0 && count >= RUN)
-        rows.run = RUN;
-    int64_t i = 0, some = in_place ? outputs_a_run(worker, block, count) : 0;
-    for (; some > 0 && i + some <= block->outputs; i += some)
-        fold_run(worker, block->in + i * block->in_step, 0, some, rdx_strip_at(nodes, recipe, i * recipe->unit));
-    /* Chunks of many runs take all outputs in turn: the runs of neighbours follow each other. */
-    bool many_runs = rows.reach == SCATTERED || rdx_rows_together(worker->space, recipe, worker->config) > 1;
-    int64_t together = many_runs ? block->outputs : 1;
-    for (; i < block->outputs; i += together) {
+    /* Chunks of many runs take all outputs in turn: the runs of neighbours follow each other. So do rows of one leaf. */
+    bool in_turn =
+        rows.run == count || reach == SCATTERED || rdx_rows_together(worker->space, recipe, worker->config) > 1;
+    const int64_t together = in_turn ? block->outputs : 1, leaf_chunks = rdx_max(rows.run, 1);
+    for (int64_t i = 0; i < block->outputs; i += together) {
         one.in = block->in + i * block->in_step;
-        RdxTree tree = {worker, together, rows.run * chunk, leaf, &rows};
-        rdx_tree_fold(&tree, first / rows.run, rdx_div_up(count, rows.run), 0,
+        RdxTree tree = {worker, together, leaf_chunks * rdx_recipe_chunk(recipe), leaf, &rows};
+        rdx_tree_fold(&tree, first / leaf_chunks, rdx_div_up(count, leaf_chunks), 0,
                       rdx_strip_at(nodes, recipe, i * recipe->unit));
     }
 }

@@ -87,6 +87,12 @@ bool rdx_rows_fit(const RdxWorker *worker, int64_t n);
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
                    int64_t first_index, int64_t next_index, RdxStrip nodes);
 
+/* The same for rows of whole lines in several runs of `run` elements, where rdx_rows_fit_runs: from: where each run begins, in bytes
+   from the row's start. All have the same logical indices, which go on from run to run. */
+bool rdx_rows_fit_runs(const RdxWorker *worker);
+void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,
+                        const int64_t from[], int64_t first_index, RdxStrip nodes);
+
 /* One chunk of `columns` outputs that lie side by side, lanes * columns elements a line, contiguous from `data`. */
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                     RdxStrip nodes);
