@@ -69,6 +69,8 @@ NAMED = [
     ("equal values: the last index", "src/kernels/cpu/chunk.c", "index[j - 1] > moved", "index[j - 1] < moved"),
     ("outputs that share a run have one another's indices", "src/kernels/cpu/rows.c", "return follow && !recipe->indexed ?",
      "return follow ?"),
+    ("several outputs share a leaf that is not whole", "src/kernels/cpu/rows.c", "bool whole = count > RUN ||",
+     "bool whole = count >= RUN ||"),
     ("every run of a row is its first", "src/kernels/cpu/rows.c", "from[k] = walk.in;", "from[k] = k > 0 ? from[0] : walk.in;"),
     ("short rows of several axes lack their table", "src/plan/scratch.c",
      "            needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;\n            needs.levels = rdx_scratch_levels(n);",

@@ -111,6 +111,9 @@ static const char *const lines[] = {
     /* runs of 1, 2, 3, 4, 8 and 16 chunks, of outputs that touch and of others, five a block; less than a chunk: 8, 5 and 12 lines */
     "sum:f32:2x44x2048/0,2:threads=1",
     "sum:f32:3x44x4096/0,2:threads=1",
+    "sum:f32:256x15000/1:threads=1",
+    "sum:f64:72x7169/1:threads=1",
+    "sum:c128:40x3600/1:threads=1",
     "var:f32:2x16x6144/0,2:threads=1",
     "max:f32:2x24x8192/0,2:threads=1",
     "sumsq:f64:2x17x8192/0,2:threads=1",

@@ -1,7 +1,8 @@
 /* rows: each output's elements lie in one contiguous run, chunk after chunk; a chunk is folded where it lies, 16 lines of L lanes.
-   gather: elements lie anywhere; each chunk is copied into scratch, run by run, and folded there. A chunk of rows that meets the
-   end of a run (several reduced dims) is gathered too, of some neighbouring outputs at once. Index ops whose chunk is not affine in the logical index fold line by
-   line, each with its own table of indices; their joins are exact, so the order is free. */
+   Several runs (of several reduced dims) that are whole lines are folded where they lie too; else a chunk that meets the end of one is
+   gathered, of some neighbouring outputs at once.
+   gather: elements lie anywhere; each chunk is copied into scratch, run by run, and folded there. Index ops whose chunk is not affine in
+   the logical index fold line by line, each with its own table of indices; their joins are exact, so the order is free. */
 #include "worker.h"
 
 #include "../../iter/walk.h"
@@ -271,7 +272,7 @@ static void fold_runs(const RdxTree *tree, int64_t e, int64_t chunks, RdxStrip n
     const RdxRecipe *recipe = worker->recipe;
     const RdxSpace *space = worker->space;
     const int64_t chunk = rdx_recipe_chunk(recipe), at_once = outputs_a_run(worker, block, chunks);
-    const int64_t index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+    const int64_t index_step = space->reduce[space->reduce_rank - 1].index;
     RdxStrip strip;
     RdxWalk walk;
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RUN * recipe->unit);
@@ -320,14 +321,13 @@ static int64_t run_of(const RdxWorker *worker, Reach reach, int64_t first, int64
     const int64_t chunk = rdx_recipe_chunk(worker->recipe);
     if (reach == COPIED || !rdx_rows_fit(worker, chunk))
         return 0;
-    int64_t run = count < RUN ? count : RUN;
     if (space->reduce_rank > 1) {
-        int64_t chunks = space->reduce[space->reduce_rank - 1].extent / chunk;
-        bool divide = reach == SCATTERED && space->reduce[space->reduce_rank - 1].extent % chunk == 0;
-        run = divide ? rdx_min(chunks & -chunks, RUN) : 0;
-        return run > 0 && count % run == 0 && first % run == 0 ? run : 0;
+        const int64_t extent = space->reduce[space->reduce_rank - 1].extent, all = extent / chunk | first | count | RUN;
+        return reach == SCATTERED && extent % chunk == 0 ? all & -all : 0;
     }
-    bool whole = run == RUN || (first + count) * chunk <= worker->recipe->count;
+    /* A leaf of its own is whole: several outputs at once have spare strips for none that is not. */
+    int64_t run = count < RUN ? count : RUN;
+    bool whole = count > RUN || (first + count) * chunk <= worker->recipe->count;
     return whole && (run & (run - 1)) == 0 && first % run == 0 ? run : 0;
 }
 
