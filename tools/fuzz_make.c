@@ -157,6 +157,17 @@ static void pick_axes(Dice *dice, RdxCase *c, bool *reduced)
     }
 }
 
+/* The reduced extents where there are several: one in four times the last is whole lines, chunks among them, and the others are few. */
+static void cut_reduced(Dice *dice, int64_t count, int64_t lanes, int n, int64_t *extents)
+{
+    if (n < 2 || !chance(dice, 25)) {
+        cut(dice, count, n, extents);
+        return;
+    }
+    cut(dice, 2 + below(dice, 7), n - 1, extents);
+    extents[n - 1] = lanes * (chance(dice, 50) ? 1 + below(dice, 20) : 1 << below(dice, 8));
+}
+
 static void pick_shape(Dice *dice, RdxCase *c, const bool *reduced)
 {
     int64_t lanes = 512 / rdx_data_type(c->dtype)->size, part[RDX_MAX_RANK];
@@ -170,14 +181,17 @@ static void pick_shape(Dice *dice, RdxCase *c, const bool *reduced)
         at[k] = at[other];
         at[other] = d;
     }
-    int64_t count = pick_count(dice, lanes), outputs = pick_kept(dice, count);
     for (int i = 0; i < deep; i++)
         *(reduced[at[i]] ? &summed : &kept) += 1;
-    cut(dice, count, summed, part);
+    bool block = chance(dice, 1); /* of long rows, the last chunk ragged or not */
+    int64_t ragged = chance(dice, 50) ? below(dice, 16 * lanes) : 0;
+    int64_t count = block ? 16 * lanes * (1 + below(dice, 9)) - ragged : pick_count(dice, lanes);
+    cut_reduced(dice, count, lanes, summed, part);
+    count = 1;
     for (int i = 0, next = 0; i < deep; i++)
         if (reduced[at[i]])
-            c->shape[at[i]] = part[next++];
-    cut(dice, outputs, kept, part);
+            count *= c->shape[at[i]] = part[next++];
+    cut(dice, block ? 2 + below(dice, 39) : pick_kept(dice, count), kept, part);
     for (int i = 0, next = 0; i < deep; i++)
         if (!reduced[at[i]])
             c->shape[at[i]] = part[next++];

@@ -8,6 +8,10 @@
    92, for a worker that sleeps takes 2 to 60 us to wake (two virtual CPUs). A variable, so that tests can lower it. */
 extern int64_t rdx_cpu_thread_bytes;
 
+/* Blocks that a thread gets at least, of outputs taken one by one: they end about together. Tests lower it too: else blocks of nothing
+   small would hold more than one output. */
+extern int64_t rdx_cpu_thread_blocks;
+
 /* Sets threads, split and part_chunks for blocks of config->outputs_per_block outputs, then grid and memory sizes.
    can_split: whether the strategy takes a part of the reduced range. */
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split);
