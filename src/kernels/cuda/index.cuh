@@ -68,10 +68,16 @@ RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
     return place;
 }
 
-/* The same by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
+/* Which run an element is in, by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
+RDX_DEVICE unsigned run_of_element(const Problem &p, unsigned element)
+{
+    return (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;
+}
+
+/* The same as seek_element for those. */
 RDX_DEVICE Place seek_in_runs(const Problem &p, unsigned element)
 {
-    unsigned run = (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;
+    unsigned run = run_of_element(p, element);
     const RdxCudaDim *outer = p.dims + p.keep_rank, *inner = outer + 1;
     int64_t rest = element - run * p.shape.run;
     return {run * outer->in + rest * inner->in, run * outer->out + rest * inner->out, 0};

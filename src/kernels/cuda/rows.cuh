@@ -122,13 +122,19 @@ RDX_DEVICE int bytes_before(const Problem &p, const unsigned char *row)
     return p.shape.run == 0 ? (int)((uintptr_t)row & 127) : 0;
 }
 
+/* Bytes between one run of a row and the next. */
+template <class K> RDX_DEVICE int64_t gap_of_runs(const Problem &p)
+{
+    return p.dims[p.keep_rank].in - (int64_t)p.shape.run * K::size;
+}
+
 /* What a warp reads of a run, in order, row after row. */
 template <class K> struct RowSource {
     static constexpr int lanes = 32 * K::elements, group_bytes = group_vectors * line_bytes;
 
     const Problem &p;
     const RowRun &run;
-    const unsigned char *row, *at; /* at: this thread's next vector */
+    const unsigned char *row, *at; /* at: this thread's next vector; of runs, if there were nothing between them */
     int64_t left;                  /* bytes of the row that are the warp's, from its next line on */
     unsigned element;              /* of runs: where this thread's next vector stands */
     int skipped;                   /* vectors of the next line that end before the run */
@@ -178,10 +184,12 @@ template <class K> struct RowSource {
     __device__ __forceinline__ void issue_runs(SharedAt slot)
     {
         int64_t own = left - thread * 16; /* vectors are whole */
+        int64_t gap = gap_of_runs<K>(p);
 #pragma unroll
         for (int u = 0; u < group_vectors; u++)
             if (own > u * line_bytes)
-                copy_async(slot + line_bytes * u, row + seek_in_runs(p, element + u * lanes).in, 16);
+                copy_async(slot + line_bytes * u, at + line_bytes * u + run_of_element(p, element + u * lanes) * gap,
+                           16);
         element += group_vectors * lanes;
     }
 };
