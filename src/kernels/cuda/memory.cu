@@ -219,7 +219,11 @@ RdxStatus rdx_cuda_copy(void *to, const void *from, size_t bytes, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying"));
+    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying");
+    /* From ordinary memory it may return before the bytes are there, and a stream that does not block would not wait for them. */
+    if (status == RDX_OK)
+        status = rdx_cuda_status(RDX_CUDA(cudaStreamSynchronize, (cudaStream_t)NULL), "copying");
+    return rdx_cuda_leave(&visit, status);
 }
 
 RdxStatus rdx_cuda_wait(RdxStream stream, int id)
