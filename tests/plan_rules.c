@@ -47,6 +47,25 @@ static void pack_rows(PlanShape *shape, Random *random, int size)
     shape->in_align = 256;
 }
 
+/* Rows in several runs of whole, aligned vectors. */
+static void cut_rows_into_runs(PlanShape *shape, Random *random)
+{
+    int64_t run = 16 * draw_extent(random, 12);
+    shape->extent[0] = draw_extent(random, 6);
+    shape->extent[1] = shape->out_extent[0] = draw_extent(random, 8);
+    shape->extent[2] = run;
+    shape->stride[2] = 1;
+    shape->stride[1] = run + 16 * below(random, 2);
+    shape->stride[0] = shape->extent[1] * shape->stride[1];
+    shape->axes[0] = 0;
+    shape->axes[1] = 2;
+    shape->in.ndim = 3;
+    shape->out.ndim = shape->out2.ndim = 1;
+    shape->problem.naxes = 2;
+    shape->in.byte_offset = 0;
+    shape->in_align = 256;
+}
+
 void plan_random_shape(PlanShape *shape, uint64_t seed)
 {
     Random state = {seed * 0xD1342543DE82EF95}, *random = &state;
@@ -107,6 +126,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     shape->in_align = rdx_max(align, (int64_t)1 << below(random, 9));
     if (seed % 16 == 0)
         pack_rows(shape, random, rdx_types[in].size);
+    if (seed % 16 == 8)
+        cut_rows_into_runs(shape, random);
 }
 
 char plan_where[1024];

@@ -237,6 +237,36 @@ START_TEST(expected_choices)
 }
 END_TEST
 
+/* Rows that go into registers, and those that are left to the rings. */
+static const struct {
+    const char *text, *form, *kernel;
+} launched[] = {
+    {"sum:f32:4096x65535/1", "shifted", "shifted_rows"},
+    {"sum:f32:2x50257/1", "shifted", "shifted_rows"},
+    {"argmax:bf16:1000x50257/1", "shifted", "shifted_rows"},
+    {"var:c64:32768x1001/1", "shifted", "shifted_rows"},
+    {"var:f64:2x50257/1", "shifted", "shifted_rows"},
+    {"var:f64:32768x4001/1", "shifted", "ring_rows"}, /* slow to fold, and long */
+    {"logsumexp:f32:1000x50257/1", "shifted", "ring_rows"},
+    {"max:i8:1000x50257/1", "shifted", "ring_rows"},
+    {"sum:f32:1000x50257/1:nan=omit", "shifted", "ring_rows"}, /* a masked map */
+    {"sum:f32:256x256x56x56/0,2,3", "runs", "run_rows"},
+    {"argmax:f32:256x256x56x56/0,2,3", "runs", "run_rows"},
+    {"var:f32:32x64x112x112/0,2,3", "runs", "run_rows"},
+    {"var:f32:256x256x56x56/0,2,3", "runs", "ring_rows"},
+    {"logsumexp:f32:32x64x112x112/0,2,3", "runs", "ring_rows"},
+};
+
+START_TEST(expected_kernels)
+{
+    RdxCandidate candidates[RDX_STRATEGY_COUNT];
+    const RdxConfig *c = chosen_of(launched[_i].text, rdx_device_preset("h200"), candidates);
+    ck_assert_str_eq(rdx_form_name(c->variant), launched[_i].form);
+    ck_assert_msg(strcmp(rdx_cuda_kernel_name(&c->launch), launched[_i].kernel) == 0, "%s: not %s\n  %s",
+                  launched[_i].text, launched[_i].kernel, plan_where);
+}
+END_TEST
+
 /* The widest states of each dtype, from one row to 2^34, on the devices and on one with the 48 KiB of shared memory that every GPU
    has: whatever strategy applies has a form that fits. */
 START_TEST(wide_states)
@@ -354,6 +384,7 @@ Suite *test_plan_cuda_suite(void)
     tcase_add_test(plans, golden_plans);
     tcase_add_test(plans, predictions);
     tcase_add_loop_test(plans, expected_choices, 0, (int)RDX_LENGTH(expected));
+    tcase_add_loop_test(plans, expected_kernels, 0, RDX_LENGTH(launched));
     tcase_add_loop_test(plans, wide_states, 0, 4);
     tcase_add_loop_test(plans, cuts, 0, 9);
     tcase_add_loop_test(plans, random_plans, 0, (int)RDX_LENGTH(devices));

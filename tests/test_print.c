@@ -287,7 +287,7 @@ START_TEST(whole_text)
     ck_assert_ptr_nonnull(strstr(text, "sum f32 -> f32, 64 outputs of 3211264 elements, on h200\n"
                                        "  space      keep [64:50176] reduce [256:3211264 12544:4]\n"
                                        "  choice     global, runs: loads of 16 bytes, split "));
-    ck_assert_ptr_nonnull(strstr(text, ", the last block finishes\n  launch     ring_rows: "));
+    ck_assert_ptr_nonnull(strstr(text, ", the last block finishes\n  launch     run_rows: "));
     ck_assert_ptr_nonnull(strstr(text, " blocks of 256 threads, 1 output a block, 8 warps an output, "));
     ck_assert_ptr_nonnull(strstr(text, " bytes of shared memory\n  predicted  822 MB in about "));
     ck_assert_ptr_nonnull(strstr(text, "% of 4.69 TB/s\n"));

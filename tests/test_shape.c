@@ -60,6 +60,22 @@ static int log2_of(int64_t n)
     return log2;
 }
 
+/* Rows that are read into registers lie as their kernel takes it: all in aligned vectors, or an element never between two of them. */
+static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
+{
+    int64_t bits = p->situation.in_align | p->space.in_offset;
+    for (int d = 0; d < p->space.keep_rank; d++)
+        bits |= p->space.keep[d].in;
+    bool runs = cut->kind == RDX_CUDA_KIND_RUN_ROWS;
+    KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == p->space.in_size);
+    KEEPS(bits % (cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS ? p->space.in_size : 16) == 0);
+    KEEPS((cut->shape.run > 0) == runs);
+    if (runs) {
+        KEEPS(p->space.reduce[0].in % 16 == 0 && p->space.reduce[1].extent * p->space.in_size % 16 == 0);
+        KEEPS(p->space.reduce_count <= INT32_MAX);
+    }
+}
+
 /* Each chunk in one part, each lane of a chunk in one residue class and there in one place of one batch. */
 static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
 {
@@ -98,9 +114,12 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         break;
     }
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
+    case RDX_CUDA_KIND_SHIFTED_ROWS:
+    case RDX_CUDA_KIND_RUN_ROWS:
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && p->space.in_size > 1);
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
+        check_places(p, cut);
         /* fall through */
     case RDX_CUDA_KIND_RING_ROWS: /* aligned runs of chunks, a warp each */
     case RDX_CUDA_KIND_GATHER_ROWS:

@@ -133,24 +133,62 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
            config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
 }
 
-/* Rows of one run of aligned vectors of elements of 2 bytes and more, with a map that the kernels know at compile time, indices, if any,
-   that ascend, and one copy of an output. */
-bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+/* What all kernels that read rows into registers ask for: elements of 2 bytes and more, a map that the kernels know at compile time,
+   indices, if any, that ascend, and one copy of an output. */
+static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    const RdxRecipe *recipe = s->recipe;
-    /* Nodes of several words take longer to fold and to join, which rings hide: var over 4096 x 4096 f32 took 26.5 us through them and
-       23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277. Elements of two bytes are as much work either way:
-       argmax over 32K x 4K bf16 131 and 114. logsumexp asks for the next chunk while it folds. */
-    double bytes = (double)space->keep_count * (double)space->reduce_count * space->in_size;
-    bool twice = rdx_cuda_is_twice(recipe);
-    bool light = launch->words == 1 || space->in_size == 2 || bytes <= (double)s->device->heavy_bytes || twice;
-    if (config->variant != RDX_FORM_ROWS || !are_rows(space, config) || space->in_size == 1 || space->copy_count != 1 ||
-        config->slices > 1 || space->keep_count > INT32_MAX || !rdx_cuda_has_unmasked_map(recipe) ||
-        (twice && recipe->work != RDX_WORK_F32) || !light || !rdx_cuda_is_ascending(space))
+    if (!are_rows(space, config) || space->in_size == 1 || space->copy_count != 1 || config->slices > 1 ||
+        space->keep_count > INT32_MAX || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
         return false;
     launch->elements = 16 / space->in_size;
     return cut_rows(launch, s, config, 0);
+}
+
+/* More than the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
+static bool goes_on(const RdxSituation *s)
+{
+    double bytes = (double)s->space->keep_count * (double)s->space->reduce_count * s->space->in_size;
+    return bytes > (double)s->device->heavy_bytes;
+}
+
+/* Of real numbers, or of any: three words of a node and more, and joins that divide. */
+static bool is_variance(const RdxRecipe *recipe, bool any)
+{
+    return recipe->algebra == RDX_ALGEBRA_VAR || recipe->algebra == RDX_ALGEBRA_VARN ||
+           (any && (recipe->algebra == RDX_ALGEBRA_CVAR || recipe->algebra == RDX_ALGEBRA_CVARN));
+}
+
+/* Rows of one run of aligned vectors.
+
+   Nodes of several words take longer to fold and to join, which rings hide: var over 4096 x 4096 f32 took 26.5 us through them and
+   23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277. Elements of two bytes are as much work either way:
+   argmax over 32K x 4K bf16 131 and 114. logsumexp asks for the next chunk while it folds. */
+bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxRecipe *recipe = s->recipe;
+    bool twice = rdx_cuda_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
+    return config->variant == RDX_FORM_ROWS && (!twice || recipe->work == RDX_WORK_F32) && (light || !goes_on(s)) &&
+           take_registers(launch, s, config);
+}
+
+/* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
+   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121, argmax 128 and 128; argmax over 1000 x 100003 bf16
+   112 and 117, but over 65536 x 1000 165 and 140. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
+bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
+    return config->variant == RDX_FORM_SHIFTED && !rdx_cuda_is_twice(s->recipe) && !slow &&
+           take_registers(launch, s, config);
+}
+
+/* Rows in several runs (us, through rings as they were and this way, axes 0, 2, 3 of 256 x 256 x 56 x 56): sum f32 194 and 186, bf16 106 and
+   96, argmax f32 301 and 269; of 32 x 64 x 112 x 112 var 43.5 and 39. Not var where it goes on: 231 this way, through rings, since those
+   seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and 249. */
+bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_RUNS && !rdx_cuda_is_twice(s->recipe) &&
+           !(is_variance(s->recipe, true) && goes_on(s)) && take_registers(launch, s, config);
 }
 
 /* Contiguous runs of whole vectors, or one run of any alignment. */

@@ -209,6 +209,53 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
         }
     }
 
+    /* What begins in vector v remembers that one. */
+    template <class S> static __device__ __forceinline__ typename S::State begin_at(T x, T y, int v)
+    {
+        typename S::State state = S::begin(x, y, 0);
+        if constexpr (S::remembers)
+            state.line = (T)v;
+        return state;
+    }
+
+    /* Lanes that are late have their first line in vector 1. The vector in which that matters: of one state 0, which takes only the others;
+       else 1, with which they begin. The last element of a vector never is late. */
+    template <class S, class In, int MAP, class Late>
+    __device__ __forceinline__ void fold_late(typename S::State *state, const Vector<16> &raw, int v,
+                                              Late is_late) const
+    {
+#pragma unroll
+        for (int e = E - 1; e >= 0; e--) {
+            T x, y;
+            read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
+            typename S::State &own = state[one_state ? 0 : e];
+            if (one_state && e + 1 == E)
+                own = S::begin(x, y, 0);
+            else if (is_late(e) != one_state)
+                own = one_state ? S::next(own, x, y, v, 0) : begin_at<S>(x, y, v);
+            else if (!one_state)
+                own = S::next(own, x, y, v, 0);
+        }
+    }
+
+    /* Vector v, in or before which lanes end, some of which may be late. */
+    template <class S, class In, int MAP, class Count, class Late>
+    __device__ __forceinline__ void fold_late_ends(typename S::State *state, const Vector<16> &raw, int v, Count count,
+                                                   Late is_late, bool &begun) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            T x, y;
+            int line = v - is_late(e);
+            if (line < 0 || line >= count(e))
+                continue;
+            read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
+            typename S::State &own = state[one_state ? 0 : e];
+            own = (one_state ? !begun : line == 0) ? begin_at<S>(x, y, v) : S::next(own, x, y, v, 0);
+            begun = true;
+        }
+    }
+
     /* The nodes of the lanes; those of winners are made of which element it was. */
     template <class S, class Count, class Element>
     __device__ __forceinline__ void end(typename S::State *state, Count count, Element element, Node *node) const

@@ -1,0 +1,156 @@
+/* Rows straight from memory into registers, a warp a chunk: a thread asks for all its vectors of a chunk before it folds the first, and
+   nothing lies in shared memory but what the warps of a block and the parts of an output have to say to each other. For rows of one run
+   of aligned vectors (kernel_straight_rows.cu), for those that start anywhere (kernel_shifted_rows.cu) and those of several runs
+   (kernel_run_rows.cu).
+
+   Rows that start anywhere are read in aligned vectors from the one on in which they start: bytes of a vector that holds an element of a
+   row may be read. The first thread's vector of a line holds elements that end the line before. They are folded as they come: what is
+   foreign in the first vector is forgotten when the second begins those lanes, and a vector more ends them.
+
+   An output is stored once and is a group of its own, and a block has one item. */
+#ifndef RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
+#define RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
+
+#include "rows.cuh"
+
+namespace rdx
+{
+
+static constexpr int chunk_lines = 16;
+
+enum RowForm { ROW_ALIGNED, ROW_SHIFTED, ROW_IN_RUNS };
+
+/* Where a thread's vectors of a chunk lie. */
+struct ChunkPlace {
+    const unsigned char *at; /* the first one; of several runs, if there were nothing between them */
+    int64_t chunk;
+    int slot; /* lane of its first element; below 0: that one is the line before's */
+};
+
+/* The nodes of a chunk of n elements; an unmasked map, and indices that ascend. */
+template <class K, RowForm FORM>
+RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n, typename K::A::Node *node)
+{
+    typedef Lanes<K, true> Fold;
+    typedef typename Fold::First First;
+    constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
+    constexpr bool SHIFTED = FORM == ROW_SHIFTED;
+    int whole = n >> log2, tail = n & (lanes - 1), rest = tail - place.slot;
+    /* Of the thread's vector of a line; sought for each one on its own, so that none waits for another. */
+    int64_t gap = FORM == ROW_IN_RUNS ? gap_of_runs<K>(p) : 0;
+    auto place_of = [&](int line) {
+        const unsigned char *at = place.at + line * line_bytes;
+        unsigned element = (unsigned)place.chunk * (16 * lanes) + place.slot + line * lanes;
+        return FORM == ROW_IN_RUNS ? at + run_of_element(p, element) * gap : at;
+    };
+    const unsigned char *end = place_of(whole);
+    Fold fold = {p};
+    typename First::State state[Fold::STATES];
+    bool begun = whole > 0;
+    Vector<16> got[chunk_lines], last;
+#pragma unroll
+    for (int line = 0; line < chunk_lines; line++)
+        if (line < whole)
+            load<16>(got[line].word, place_of(line));
+    if (rest > 0) {
+        if (SHIFTED)
+            load<16>(last.word, end);
+        else
+            load_vector<K>(last, end, rest < E ? rest : E, p.recipe.in);
+    }
+    Fold::template clear<First>(state);
+    auto is_late = [&](int e) { return SHIFTED && e + 1 < E && place.slot + e < 0; };
+    auto lane = [&](int e) { return SHIFTED ? (place.slot + e) & (lanes - 1) : place.slot + e; };
+    auto count = [&](int e) { return elements_of_lane(n, lane(e), log2); };
+    with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        typedef decltype(in) In;
+        constexpr int MAP = decltype(map)::value;
+#pragma unroll
+        for (int line = 0; line < chunk_lines; line++)
+            if (line < whole) {
+                if (SHIFTED && line == (Fold::one_state ? 0 : 1))
+                    fold.template fold_late<First, In, MAP>(state, got[line], line, is_late);
+                else
+                    fold.template fold<First, In, MAP, 1>(state, got + line, line);
+            }
+        if constexpr (SHIFTED) {
+            if (tail > 0 || place.slot < 0)
+                fold.template fold_late_ends<First, In, MAP>(state, last, whole, count, is_late, begun);
+            if (rest > lanes) { /* the ragged line ends with the first thread's next vector */
+                load<16>(last.word, end + line_bytes);
+                fold.template fold_late_ends<First, In, MAP>(state, last, whole + 1, count, is_late, begun);
+            }
+        } else if (rest > 0) {
+            fold.template fold_ends<First, In, MAP>(state, last, whole, count, begun);
+        }
+    });
+    fold.template end<First>(
+        state, count, [&](int e, int line) { return (place.chunk * 16 + line) * lanes + place.slot + e; }, node);
+}
+
+/* The node of `chunks` chunks of a row from `first` on, in every thread of the warp. */
+template <class K, RowForm FORM>
+RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned char *row, int64_t first, int chunks,
+                                            int thread)
+{
+    typename K::A::Node node[Lanes<K, true>::STATES];
+    RowTotal<K> total = {thread};
+    auto elements = [&](int at, int count) { return elements_of_chunks(p, first + at, count); };
+    int before = FORM == ROW_SHIFTED ? (int)((uintptr_t)row & 15) : 0;
+    ChunkPlace place = {row + first * chunk_bytes - before + thread * 16, first,
+                        thread * K::elements - before / K::size};
+#pragma unroll 1
+    for (int i = 0; i < chunks; i++, place.at += chunk_bytes, place.chunk++) {
+        int n = elements_of_chunk(p, first + i);
+        straight_chunk<K, FORM>(p, place, n, node);
+        total.add(node, n, place.slot, chunks, elements);
+    }
+    return total.finish(elements);
+}
+
+/* What target_of and partial_at come to where nothing is copied and a group is one output. Through them f32 sums spill 16 bytes a
+   thread, var 176, instead of 0 and 8. */
+template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, const typename A::Node &node)
+{
+    Place place = seek_output(p, output);
+    emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
+}
+
+/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. */
+template <class K, class Run> RDX_DEVICE void reduce_straight(const Problem &p, uint32_t *shared, Run run)
+{
+    typedef typename K::A A;
+    const RdxCudaShape &s = p.shape;
+    int thread = thread_of_warp(), member = warp_of_block() & (s.team - 1), mate = warp_of_block() >> s.team_log2;
+    bool cut = has_parts(s);
+    unsigned part = cut ? (s.groups == 1 ? blockIdx.x : blockIdx.x / (unsigned)s.groups) : 0;
+    int64_t output = cut ? blockIdx.x - part * (unsigned)s.groups : blockIdx.x * s.group_outputs + mate;
+    int64_t end = output - mate + s.group_outputs < p.outputs ? output - mate + s.group_outputs : p.outputs;
+    int64_t first = part * s.part_chunks, last = first + s.part_chunks < s.chunks ? first + s.part_chunks : s.chunks;
+    int64_t own = first + member * s.warp_chunks, left = last - own;
+    int chunks = (int)(left < s.warp_chunks ? left : s.warp_chunks);
+    typename A::Node node = unset<A>();
+#pragma unroll 1
+    for (; output < end; output += RDX_CUDA_THREADS / 32 >> s.team_log2) {
+        node = run(p.in + seek_output(p, output).in, own, chunks, thread);
+        if (s.team > 1)
+            break;
+        if (thread == 0)
+            emit_one<A>(p, output, node);
+    }
+    if (s.team == 1)
+        return;
+    node = meet<A>(p, first, last, node, Slots<A>{shared, RDX_CUDA_THREADS / 32}, thread);
+    if (cut) {
+        if (threadIdx.x == 0)
+            put_node<A>(p.partials + (output * s.split + part) * A::words, 1, node);
+        if (!is_last_part(p, output))
+            return;
+        node = join_row<A>(p, output, shared);
+    }
+    if (member == 0 && thread == 0 && output < end)
+        emit_one<A>(p, output, node);
+}
+
+} // namespace rdx
+#endif
