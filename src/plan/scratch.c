@@ -76,10 +76,14 @@ int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe)
 
 int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    enum { bytes = 1024, most = 32 };
-    int64_t run = space->reduce_rank > 1 ? space->reduce[space->reduce_rank - 1].extent : 0;
+    enum { bytes = 1024, most = 32, raw_bytes = 16384 };
+    int64_t run = space->reduce_rank > 0 ? space->reduce[space->reduce_rank - 1].extent : 0;
     if (run == 0 || run >= rdx_recipe_chunk(recipe))
         return 1;
+    if (space->reduce_rank == 1) { /* copied whole, so halved side by side */
+        int64_t some = rdx_min(raw_bytes / (run * space->in_size), most);
+        return config->strategy == RDX_STRATEGY_CPU_GATHER ? rdx_max(rdx_min(config->outputs_per_block, some), 1) : 1;
+    }
     int64_t wanted = rdx_max(rdx_min(rdx_div_up(bytes, run * space->in_size), most), 2);
     return rdx_min(config->outputs_per_block, wanted);
 }
@@ -134,7 +138,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         needs.table = recipe->indexed ? rdx_max(chunk, lanes) : 0;
         needs.fold = recipe->indexed ? 2 * needs.line + 128 : needs.line;
         needs.levels = levels;
-        needs.columns = space->reduce_rank > 1 ? outputs : 1;
+        needs.columns = space->reduce_rank > 1 || rdx_rows_together(space, recipe, config) > 1 ? outputs : 1;
         break;
     }
     needs.levels = rdx_max(needs.levels, 1);
