@@ -110,7 +110,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
             needs.levels = rdx_scratch_levels(n);
         } else { /* rows halved side by side */
             bool one_line = n <= lanes;
-            int64_t rows = rdx_min(outputs, rdx_rows_at_once(n, space->in_size));
+            int64_t rows = rdx_min(outputs, rdx_rows_at_once(recipe, n));
             needs.line = one_line ? rows * n : lanes;
             needs.raw = one_line ? rows * n : 0;
             needs.table = recipe->indexed ? needs.line : 0;

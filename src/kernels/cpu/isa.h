@@ -114,6 +114,13 @@ static inline void rdx_prefetch(const unsigned char *data, int64_t bytes)
         rdx_ask(data + at);
 }
 
+/* Into the second cache, which takes any number at once. */
+static inline void rdx_prefetch_far(const unsigned char *data, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(data + at, 0, 2);
+}
+
 /* n contiguous elements -> n values of the working type (complex: 2n, or two planes `plane` bytes apart where planar). */
 typedef void (*RdxConvert)(void *dst, const void *src, int64_t n, int64_t plane);
 
