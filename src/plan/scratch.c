@@ -138,7 +138,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         needs.table = recipe->indexed ? rdx_max(chunk, lanes) : 0;
         needs.fold = recipe->indexed ? 2 * needs.line + 128 : needs.line;
         needs.levels = levels;
-        needs.columns = space->reduce_rank > 1 || rdx_rows_together(space, recipe, config) > 1 ? outputs : 1;
+        needs.columns = space->reduce_rank > 1 ? outputs : 1;
         break;
     }
     needs.levels = rdx_max(needs.levels, 1);

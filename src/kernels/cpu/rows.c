@@ -27,7 +27,7 @@ static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned 
 static int64_t ahead_of(const RdxWorker *worker, int64_t outputs)
 {
     const RdxSpace *space = worker->space;
-    int64_t ahead = rdx_ahead_in_order(&worker->code->load);
+    int64_t ahead = worker->code->load.ahead;
     if (ahead == 0 || space->reduce_rank < 2)
         return ahead;
     const RdxDim *inner = &space->reduce[space->reduce_rank - 1];
