@@ -76,10 +76,14 @@ int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe)
 
 int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    enum { bytes = 1024, most = 32 };
-    int64_t run = space->reduce_rank > 1 ? space->reduce[space->reduce_rank - 1].extent : 0;
+    enum { bytes = 1024, most = 32, raw_bytes = 16384 };
+    int64_t run = space->reduce_rank > 0 ? space->reduce[space->reduce_rank - 1].extent : 0;
     if (run == 0 || run >= rdx_recipe_chunk(recipe))
         return 1;
+    if (space->reduce_rank == 1) { /* copied whole, so halved side by side */
+        int64_t some = rdx_min(raw_bytes / (run * space->in_size), most);
+        return config->strategy == RDX_STRATEGY_CPU_GATHER ? rdx_max(rdx_min(config->outputs_per_block, some), 1) : 1;
+    }
     int64_t wanted = rdx_max(rdx_min(rdx_div_up(bytes, run * space->in_size), most), 2);
     return rdx_min(config->outputs_per_block, wanted);
 }
@@ -106,7 +110,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
             needs.levels = rdx_scratch_levels(n);
         } else { /* rows halved side by side */
             bool one_line = n <= lanes;
-            int64_t rows = rdx_min(outputs, rdx_rows_at_once(n, space->in_size));
+            int64_t rows = rdx_min(outputs, rdx_rows_at_once(recipe, n));
             needs.line = one_line ? rows * n : lanes;
             needs.raw = one_line ? rows * n : 0;
             needs.table = recipe->indexed ? needs.line : 0;

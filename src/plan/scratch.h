@@ -30,10 +30,12 @@ int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const 
 /* Elements from one of those copies to the next: not a power of two apart, so that they do not share the sets of a cache. */
 int64_t rdx_raw_step(const RdxSpace *space, const RdxRecipe *recipe);
 
-/* How many short rows of n elements are folded at once. */
-static inline int64_t rdx_rows_at_once(int64_t n, int in_size)
+/* How many short rows of n elements are folded at once. Half as many of logsumexp, which asks for the piece after next while it joins
+   the nodes of one (fold_lse.inc). */
+static inline int64_t rdx_rows_at_once(const RdxRecipe *recipe, int64_t n)
 {
-    return rdx_max(RDX_ROWS_BYTES / (n * in_size), 1);
+    bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
+    return rdx_max(RDX_ROWS_BYTES / (twice ? 2 : 1) / (n * rdx_types[recipe->in].size), 1);
 }
 
 typedef struct RdxScratch {

@@ -34,6 +34,17 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+/* Zen 4 is AMD's first with AVX-512. */
+bool rdx_cpu_keeps_ahead(void)
+{
+    return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f");
+}
+#else
+bool rdx_cpu_keeps_ahead(void)
+{
+    return false;
+}
 #endif
 
 static const struct {

@@ -26,6 +26,8 @@ enum { RDX_LINES = 16 };
 /* How folds load elements. */
 typedef struct RdxLoad {
     int64_t ahead; /* bytes to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
+    bool
+        in_order; /* from memory, and the machine itself keeps ahead of reads in the order of addresses (rdx_cpu_keeps_ahead) */
     /* Where keys are made on the way: what order is turned by, and the key of NaN. */
     int64_t turn, nan;
     int64_t limit; /* where they are narrow (narrow.h): magnitudes above are NaN, bytes above count as it */
@@ -99,11 +101,24 @@ static inline __attribute__((always_inline)) void rdx_ask(const unsigned char *l
     __asm__ volatile("");
 }
 
+/* What reads in the order of addresses ask for. */
+static inline int64_t rdx_ahead_in_order(const RdxLoad *load)
+{
+    return load->in_order ? 0 : load->ahead;
+}
+
 /* The same for several lines at once: a few, for requests that come in bursts hold up the loads behind them. */
 static inline void rdx_prefetch(const unsigned char *data, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += 64)
         rdx_ask(data + at);
+}
+
+/* Into the second cache, which takes any number at once. */
+static inline void rdx_prefetch_far(const unsigned char *data, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(data + at, 0, 2);
 }
 
 /* n contiguous elements -> n values of the working type (complex: 2n, or two planes `plane` bytes apart where planar). */
@@ -158,6 +173,10 @@ RdxStatus rdx_cpu_isa(const RdxIsa **isa);
 
 /* Switches the level for plans made afterwards; NULL returns to the default. For tests. */
 RdxStatus rdx_cpu_set_isa(const char *name);
+
+/* Whether the machine's own prefetcher keeps ahead of reads in the order of addresses, so that requests only take room from it:
+   AMD's from Zen 4 on. One core, 256 MB of f32, plain read 28 GB/s: sums in turn 28, with a request for each line 19. */
+bool rdx_cpu_keeps_ahead(void);
 
 /* Names of the levels that this machine and build have, best last; returns how many. */
 int rdx_cpu_isa_names(const char *names[4]);

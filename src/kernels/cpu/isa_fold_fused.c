@@ -5,7 +5,7 @@
 
 #include "../algebra.h"
 #include "../scalar.h"
-#include "eights.h"
+#include "groups.h"
 #include "narrow.h"
 #include "vector.h"
 #include "widen.h"
@@ -16,11 +16,11 @@
 const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
 #else
 #define A sum
-#define LIFT_EIGHT(x) (x)
+#define LIFT_GROUP(x) (x)
 #define A_UPPER SUM
 #include "fold_bf16.inc"
 #define A sumsq
-#define LIFT_EIGHT(x) _mm256_mul_ps(x, x)
+#define LIFT_GROUP(x) RDX_GROUP(mul)(x, x)
 #define A_UPPER SUMSQ
 #include "fold_bf16.inc"
 #define A var
@@ -28,11 +28,11 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
 #include "fold_bf16.inc"
 
 #define A sum
-#define LIFT_EIGHT(x) (x)
+#define LIFT_GROUP(x) (x)
 #define A_UPPER SUM
 #include "fold_f16.inc"
 #define A sumsq
-#define LIFT_EIGHT(x) _mm256_mul_ps(x, x)
+#define LIFT_GROUP(x) RDX_GROUP(mul)(x, x)
 #define A_UPPER SUMSQ
 #include "fold_f16.inc"
 #define A var

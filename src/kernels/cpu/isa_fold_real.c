@@ -3,22 +3,24 @@
 #include "folds.h"
 
 #include "../algebra.h"
-#include "eights.h"
+#include "groups.h"
 #include "vector.h"
 
 #include <string.h>
 
 #define T float
 #define RDX_SUFFIX f32
-#define EIGHT rdx_eight_f32
+#define GROUP rdx_group_of_f32
 #include "fold_real.inc"
 #undef T
-#undef EIGHT
+#undef GROUP
 #undef RDX_SUFFIX
 #define T double
 #define RDX_SUFFIX f64
+#define GROUP rdx_group_of_f64
 #include "fold_real.inc"
 #undef T
+#undef GROUP
 #undef RDX_SUFFIX
 
 #define REALS(ALGEBRA, algebra)                                                                                        \

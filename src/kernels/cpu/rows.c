@@ -11,7 +11,7 @@
 static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned char *from, int64_t n, int64_t step)
 {
     const int size = worker->space->in_size;
-    const int64_t ahead = worker->code->load.ahead;
+    const int64_t ahead = rdx_ahead_in_order(&worker->code->load);
     const bool asks = ahead && step > 2 * size && step <= 256;
     int64_t piece = asks ? rdx_max(256 / step, 1) : n;
     for (int64_t at = 0; at < n; at += piece) {

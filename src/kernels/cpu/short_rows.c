@@ -102,7 +102,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     }
     RdxStrip rows;
     int64_t n = recipe->count, present = rdx_min(n, recipe->lanes);
-    int64_t at_once = rdx_rows_at_once(n, worker->space->in_size);
+    int64_t at_once = rdx_rows_at_once(recipe, n);
     bool one_line = n <= recipe->lanes;
     if (one_line && has_kernel(worker, n)) {
         fold_short(worker, block, n, rdx_min(at_once, block->outputs), nodes);
