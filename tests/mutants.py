@@ -71,7 +71,6 @@ NAMED = [
      "return follow ?"),
     ("several outputs share a leaf that is not whole", "src/kernels/cpu/rows.c", "bool whole = count > RUN ||",
      "bool whole = count >= RUN ||"),
-    ("nodes of held lanes count as lanes do", "src/kernels/cpu/lanes.inc", "half /= 2, count *= 2)", "half /= 2)"),
     ("a held block meets its neighbour", "src/kernels/cpu/lanes.inc", "&node[b + half], &pair", "&node[b + 1], &pair"),
     ("copies of strided rows lie over each other", "src/kernels/cpu/rows.c", "raw + i * raw_bytes + done * size",
      "raw + done * size"),
