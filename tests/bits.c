@@ -153,7 +153,8 @@ static bool run_everything(RdxTask *task, char *const *right)
     const char *levels[4];
     Wish wish = {0};
     int count = rdx_cpu_isa_names(levels);
-    rdx_cpu_thread_bytes = 512; /* else nothing this small would ever be split */
+    rdx_cpu_thread_bytes = 512; /* else nothing this small would ever be split, */
+    rdx_cpu_stream_bytes = 512; /* nor come from memory, */
     task->problem.threads = 1;
     if (!run(task, &wish, RDX_CHOOSE_REFERENCE, right))
         return false;
@@ -163,6 +164,7 @@ static bool run_everything(RdxTask *task, char *const *right)
         for (int i = 0; i < wish.count; i++)
             for (int threads = 1; wish.applicable[i] && threads <= 2; threads++) {
                 task->problem.threads = threads;
+                rdx_cpu_kept_ahead = threads == 1; /* of one kind of machine and of the other */
                 if (!run(task, &wish, i, right)) {
                     printf("  on %s\n", levels[level]);
                     return false;

@@ -157,12 +157,16 @@ static bool run_plan(Trial *trial, int index, int threads)
     trial->threads = task->problem.threads = threads;
     rdx_case_reset(task);
     RdxPlan *plan = NULL;
-    int64_t usual = rdx_cpu_thread_bytes, usual_blocks = rdx_cpu_thread_blocks;
+    int64_t usual = rdx_cpu_thread_bytes, usual_blocks = rdx_cpu_thread_blocks, usual_stream = rdx_cpu_stream_bytes;
     rdx_cpu_thread_bytes = THREAD_BYTES;                     /* else nothing this small would ever be split */
     rdx_cpu_thread_blocks = threads == 1 ? 1 : usual_blocks; /* nor would outputs share a block */
+    rdx_cpu_stream_bytes = THREAD_BYTES;                     /* nor come from memory, */
+    rdx_cpu_kept_ahead = threads == 1;                       /* of one kind of machine and of the other */
     rdx_choose_hook(choose, &trial->wish);
     RdxStatus status = rdx_plan_create(&plan, &task->problem);
     rdx_choose_hook(NULL, NULL);
+    rdx_cpu_kept_ahead = -1;
+    rdx_cpu_stream_bytes = usual_stream;
     rdx_cpu_thread_bytes = usual;
     rdx_cpu_thread_blocks = usual_blocks;
     if (status != RDX_OK)

@@ -36,16 +36,25 @@ static bool has_avx512(void)
 }
 
 /* Zen 4 is AMD's first with AVX-512. */
-bool rdx_cpu_keeps_ahead(void)
+static bool is_zen_4(void)
 {
     return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f");
 }
-#else
+#endif
+
+int64_t rdx_cpu_stream_bytes = 4 << 20;
+int rdx_cpu_kept_ahead = -1;
+
 bool rdx_cpu_keeps_ahead(void)
 {
+    if (rdx_cpu_kept_ahead >= 0)
+        return rdx_cpu_kept_ahead != 0;
+#if defined(__x86_64__)
+    return is_zen_4();
+#else
     return false;
-}
 #endif
+}
 
 static const struct {
     const RdxIsa *isa;

@@ -178,6 +178,11 @@ RdxStatus rdx_cpu_set_isa(const char *name);
    AMD's from Zen 4 on. One core, 256 MB of f32, plain read 28 GB/s: sums in turn 28, with a request for each line 19. */
 bool rdx_cpu_keeps_ahead(void);
 
+/* What tests lower and say instead, so that code for large inputs and for other machines runs on small ones here: inputs of so many bytes
+   come from memory; whether the machine keeps ahead, -1: as it does. */
+extern int64_t rdx_cpu_stream_bytes;
+extern int rdx_cpu_kept_ahead;
+
 /* Names of the levels that this machine and build have, best last; returns how many. */
 int rdx_cpu_isa_names(const char *names[4]);
 
