@@ -72,6 +72,7 @@ NAMED = [
     ("several outputs share a leaf that is not whole", "src/kernels/cpu/rows.c", "bool whole = count > RUN ||",
      "bool whole = count >= RUN ||"),
     ("a held block meets its neighbour", "src/kernels/cpu/lanes.inc", "&node[b + half], &pair", "&node[b + 1], &pair"),
+    ("of lines taken one by one every fourth is", "src/kernels/cpu/fold.inc", "!in_turn; k += at_once)", "!in_turn; k += 4)"),
     ("copies of strided rows lie over each other", "src/kernels/cpu/rows.c", "raw + i * raw_bytes + done * size",
      "raw + done * size"),
     ("every run of a row is its first", "src/kernels/cpu/rows.c", "from[k] = walk.in;", "from[k] = k > 0 ? from[0] : walk.in;"),
