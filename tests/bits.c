@@ -153,8 +153,8 @@ static bool run_everything(RdxTask *task, char *const *right)
     const char *levels[4];
     Wish wish = {0};
     int count = rdx_cpu_isa_names(levels);
-    rdx_cpu_thread_bytes = 512; /* else nothing this small would ever be split, */
-    rdx_cpu_stream_bytes = 512; /* nor come from memory, */
+    const int64_t usual_stream = rdx_cpu_stream_bytes;
+    rdx_cpu_thread_bytes = 512; /* else nothing this small would ever be split */
     task->problem.threads = 1;
     if (!run(task, &wish, RDX_CHOOSE_REFERENCE, right))
         return false;
@@ -164,7 +164,9 @@ static bool run_everything(RdxTask *task, char *const *right)
         for (int i = 0; i < wish.count; i++)
             for (int threads = 1; wish.applicable[i] && threads <= 2; threads++) {
                 task->problem.threads = threads;
-                rdx_cpu_kept_ahead = threads == 1; /* of one kind of machine and of the other */
+                /* Nor come from memory: on one thread it does, at the best level of a machine that keeps ahead. */
+                rdx_cpu_stream_bytes = threads == 1 ? 512 : usual_stream;
+                rdx_cpu_kept_ahead = level == count - 1;
                 if (!run(task, &wish, i, right)) {
                     printf("  on %s\n", levels[level]);
                     return false;

@@ -160,8 +160,9 @@ static bool run_plan(Trial *trial, int index, int threads)
     int64_t usual = rdx_cpu_thread_bytes, usual_blocks = rdx_cpu_thread_blocks, usual_stream = rdx_cpu_stream_bytes;
     rdx_cpu_thread_bytes = THREAD_BYTES;                     /* else nothing this small would ever be split */
     rdx_cpu_thread_blocks = threads == 1 ? 1 : usual_blocks; /* nor would outputs share a block */
-    rdx_cpu_stream_bytes = THREAD_BYTES;                     /* nor come from memory, */
-    rdx_cpu_kept_ahead = threads == 1;                       /* of one kind of machine and of the other */
+    /* Nor come from memory: on one thread it does, at the best level of a machine that keeps ahead, at the others of one that does not. */
+    rdx_cpu_stream_bytes = threads == 1 ? THREAD_BYTES : usual_stream;
+    rdx_cpu_kept_ahead = trial->isa == NULL;
     rdx_choose_hook(choose, &trial->wish);
     RdxStatus status = rdx_plan_create(&plan, &task->problem);
     rdx_choose_hook(NULL, NULL);

@@ -24,7 +24,8 @@ int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe);
 
 /* How many outputs have their chunks copied at once, run by run: where a chunk is many runs, those of neighbours follow each other.
    Sums of 7 x 7 images in f32, two threads, share of what memory gives: one output at a time 16%, 800 bytes of neighbours 55, 1600
-   50, 3200 45; of 14 x 14 62, 62 and 52; argmax of bf16 34, 36 and 33. */
+   50, 3200 45; of 14 x 14 62, 62 and 52; argmax of bf16 34, 36 and 33. Of gather, where a chunk is one strided run, as many outputs as fill
+   16 KB, so that they are halved side by side: rows of 2048 bf16 of stride 2 from L2 32 GB/s one by one, so 41. */
 int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 
 /* Elements from one of those copies to the next: not a power of two apart, so that they do not share the sets of a cache. */
@@ -42,7 +43,7 @@ typedef struct RdxScratch {
     int64_t tile;    /* elements of a line that are staged at once */
     int64_t convert; /* converted lines: 16 * tile elements, or nothing */
     int64_t map;     /* mapped lines */
-    int64_t raw;     /* gathered elements: one chunk, or the rows of a block */
+    int64_t raw;     /* gathered elements: a chunk of some outputs, or the rows of a block */
     int64_t table;   /* offsets and indices of the rows of a chunk, or indices within a line */
     int64_t fold;    /* strip that folds write to: lanes * columns nodes (rows), or one block of outputs (columns) */
     int64_t spare;   /* strips of partial results, one per level of the tree */

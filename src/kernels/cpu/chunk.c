@@ -120,6 +120,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
             fold.line[k] = line[k] + at * in_size;
         stage_lines(worker, &fold, columns);
         fold.load.ahead = 0;
+        fold.load.in_order = false; /* they lie in L1 */
         fold.width = columns * recipe->unit;
         fold.nodes = rdx_strip_at(nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;

@@ -107,7 +107,7 @@ static inline int64_t rdx_ahead_in_order(const RdxLoad *load)
     return load->in_order ? 0 : load->ahead;
 }
 
-/* The same for several lines at once: a few, for requests that come in bursts hold up the loads behind them. */
+/* Asks for several lines at once: a few, for requests that come in bursts hold up the loads behind them. */
 static inline void rdx_prefetch(const unsigned char *data, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += 64)
