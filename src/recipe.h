@@ -131,6 +131,12 @@ static inline int64_t rdx_recipe_chunks(const RdxRecipe *recipe)
     return (recipe->count >> __builtin_ctzll((unsigned long long)chunk)) + ((recipe->count & (chunk - 1)) != 0);
 }
 
+/* logsumexp looks at its elements twice. */
+static inline bool rdx_recipe_is_twice(const RdxRecipe *recipe)
+{
+    return recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
+}
+
 /* Bytes of one node state of one output: all parts, each 4 or 8 bytes, times unit. */
 int rdx_recipe_state_bytes(const RdxRecipe *recipe);
 

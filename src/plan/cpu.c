@@ -63,7 +63,7 @@ double rdx_cpu_element_ns(const RdxRecipe *recipe)
         ns += work / 50.0; /* a conversion into L1 */
     if (recipe->map != RDX_MAP_NONE)
         ns += recipe->map == RDX_MAP_POW ? 8 : work / 40.0;
-    if (recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN)
+    if (rdx_recipe_is_twice(recipe))
         ns += work / 8.0;
     return ns;
 }

@@ -34,11 +34,6 @@ bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
     return map == RDX_MAP_NONE || key || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
 }
 
-bool rdx_cuda_is_twice(const RdxRecipe *recipe)
-{
-    return recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
-}
-
 bool rdx_cuda_is_ascending(const RdxSpace *space)
 {
     int64_t reach = 0; /* of the dims within */
@@ -54,7 +49,7 @@ int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups)
 {
     if (groups == 0)
         return 0;
-    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (rdx_cuda_is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
+    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (rdx_recipe_is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
 }
 
 /* Parts as planned; groups still to come. */

@@ -16,8 +16,6 @@ enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
 bool rdx_cuda_is_row(const RdxSpace *space);
 /* A map that the kernels know at compile time (vec.cuh: with_unmasked). */
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
-/* logsumexp looks at its elements twice. */
-bool rdx_cuda_is_twice(const RdxRecipe *recipe);
 /* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */
 bool rdx_cuda_is_ascending(const RdxSpace *space);
 /* Of the rings of a block, whose threads have `groups`; 0 where they have none. */

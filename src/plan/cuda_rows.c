@@ -31,7 +31,7 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     bool narrow = recipe->in == RDX_TYPE_F8E4M3 || recipe->in == RDX_TYPE_F8E5M2;
     if (space->keep[0].in != recipe->count * space->in_size || config->finishing != RDX_FINISHING_NONE ||
         config->slices > 1 || space->copy_count != 1 || !rdx_cuda_has_unmasked_map(recipe) ||
-        rdx_cuda_is_twice(recipe) || narrow || (space->in_size == 1 && !recipe->exact) || steps == 0)
+        rdx_recipe_is_twice(recipe) || narrow || (space->in_size == 1 && !recipe->exact) || steps == 0)
         return false;
     launch->elements = elements;
     RdxCudaShape *shape = &launch->shape;
@@ -167,7 +167,7 @@ static bool is_variance(const RdxRecipe *recipe, bool any)
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
-    bool twice = rdx_cuda_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
+    bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
     return config->variant == RDX_FORM_ROWS && (!twice || recipe->work == RDX_WORK_F32) && (light || !goes_on(s)) &&
            take_registers(launch, s, config);
 }
@@ -178,7 +178,7 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
-    return config->variant == RDX_FORM_SHIFTED && !rdx_cuda_is_twice(s->recipe) && !slow &&
+    return config->variant == RDX_FORM_SHIFTED && !rdx_recipe_is_twice(s->recipe) && !slow &&
            take_registers(launch, s, config);
 }
 
@@ -187,7 +187,7 @@ bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
    seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and 249. */
 bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_RUNS && !rdx_cuda_is_twice(s->recipe) &&
+    return config->variant == RDX_FORM_RUNS && !rdx_recipe_is_twice(s->recipe) &&
            !(is_variance(s->recipe, true) && goes_on(s)) && take_registers(launch, s, config);
 }
 

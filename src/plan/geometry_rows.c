@@ -35,7 +35,7 @@ static int form_registers(int form)
 bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layout)
 {
     const RdxRecipe *recipe = situation->recipe;
-    bool light = !rdx_cuda_is_twice(recipe) && rdx_cuda_has_unmasked_map(recipe);
+    bool light = !rdx_recipe_is_twice(recipe) && rdx_cuda_has_unmasked_map(recipe);
     bool decoded = layout->size > 1 || (recipe->exact && rdx_type_is_integral((RdxType)recipe->in));
     int64_t bytes = layout->slab_bytes;
     return light && decoded && rdx_layout_row_form(layout) == RDX_FORM_ROWS &&

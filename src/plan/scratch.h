@@ -35,8 +35,7 @@ int64_t rdx_raw_step(const RdxSpace *space, const RdxRecipe *recipe);
    the nodes of one (fold_lse.inc). */
 static inline int64_t rdx_rows_at_once(const RdxRecipe *recipe, int64_t n)
 {
-    bool twice = recipe->algebra == RDX_ALGEBRA_LSE || recipe->algebra == RDX_ALGEBRA_LSEN;
-    return rdx_max(RDX_ROWS_BYTES / (twice ? 2 : 1) / (n * rdx_types[recipe->in].size), 1);
+    return rdx_max(RDX_ROWS_BYTES / (rdx_recipe_is_twice(recipe) ? 2 : 1) / (n * rdx_types[recipe->in].size), 1);
 }
 
 typedef struct RdxScratch {

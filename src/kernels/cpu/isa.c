@@ -34,12 +34,6 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
-
-/* Zen 4 is AMD's first with AVX-512. */
-static bool is_zen_4(void)
-{
-    return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f");
-}
 #endif
 
 int64_t rdx_cpu_stream_bytes = 4 << 20;
@@ -49,8 +43,8 @@ bool rdx_cpu_keeps_ahead(void)
 {
     if (rdx_cpu_kept_ahead >= 0)
         return rdx_cpu_kept_ahead != 0;
-#if defined(__x86_64__)
-    return is_zen_4();
+#if defined(__x86_64__) /* Zen 4 is AMD's first with AVX-512 */
+    return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f");
 #else
     return false;
 #endif

@@ -26,8 +26,7 @@ enum { RDX_LINES = 16 };
 /* How folds load elements. */
 typedef struct RdxLoad {
     int64_t ahead; /* bytes to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
-    bool
-        in_order; /* from memory, and the machine itself keeps ahead of reads in the order of addresses (rdx_cpu_keeps_ahead) */
+    bool in_order; /* from memory, and the machine keeps ahead of reads in order itself: rdx_cpu_keeps_ahead */
     /* Where keys are made on the way: what order is turned by, and the key of NaN. */
     int64_t turn, nan;
     int64_t limit; /* where they are narrow (narrow.h): magnitudes above are NaN, bytes above count as it */
