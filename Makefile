@@ -195,8 +195,8 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 # ---- CUDA ----
 # The plugin: made by `make cuda`, which takes nvcc and 36 minutes of processor time for one architecture; `make` makes the core
 # alone. Each kernel is compiled once for each family of algebras and dtypes (kernels.def), so that the pieces build side by side.
-# -fmad=false: no fma that the source does not name. -Ofast-compile=mid compiles some 2.5 times as fast, and is of no use: on an
-# H200 f32 sums of 256M elements and more then read 1.1 TB/s, not 4.5, and even the plain read 2.4, not 4.6.
+# -fmad=false: no fma that the source does not name. -Ofast-compile=mid compiles single files 2.2 to 3.2 times as fast, and is of
+# no use: on an H200 f32 sums of 256M elements and more then read 1.1 TB/s, not 4.5, and even the plain read 2.4, not 4.6.
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # The kernels copy asynchronously, which takes sm_80. Code for the GPUs that are here, where nvcc knows them; else for sm_80 and
 # sm_90; PTX of the newest of them for GPUs to come. The debug build is for one architecture and has no PTX. Asked for only where
