@@ -1,7 +1,7 @@
 /* Kernels of columns: which plans they take and how they cut them; see cuda_parts.h. */
 #include "cuda_parts.h"
 
-enum { COLUMN_WARPS = 8192, STRAIGHT_COLUMN_WARPS = 16384, FEW_BLOCKS = 256 };
+enum { COLUMN_WARPS = 8192, FEW_BLOCKS = 256 };
 
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
    registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
@@ -45,11 +45,17 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
             warp_ring = rdx_cuda_ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / RDX_CUDA_WARPS;
     int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     shape->group_outputs = shape->run_outputs = columns;
+    /* A part of one chunk is shared by a team of warps, a vector of each line for every one of them: 128256 x 8 f32 took 16.8 us by
+       a warp each, 8.1 so. */
+    int64_t node_words = recipe->lanes * columns * launch->words;
+    shape->team = chunks == 1 ? (int)rdx_min(rdx_pow2_floor(columns), RDX_CUDA_WARPS) : 1;
     /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
-    for (shape->warps = (int)rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS); shape->warps > 0; shape->warps /= 2) {
+    shape->warps = (int)rdx_max(rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS), shape->team);
+    for (; shape->warps > 0; shape->warps /= 2) {
+        shape->team = rdx_min(shape->team, shape->warps);
         shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
-        shape->stack_words =
-            (int)(recipe->lanes * columns + (rdx_cuda_log2_up(shape->warp_chunks) + 1) * 32) * launch->words;
+        shape->stack_words = (int)(rdx_div_up(node_words, shape->team) +
+                                   (rdx_cuda_log2_up(shape->warp_chunks) + 1) * 32 * launch->words);
         shape->ring_bytes = (int)warp_ring * shape->warps;
         if (rdx_cuda_fits(launch, s)) {
             rdx_cuda_count_items(shape, space, recipe);
@@ -67,9 +73,8 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t lines, int groups)
 {
     int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), warps = 1;
-    int64_t wanted = groups > 0 ? COLUMN_WARPS : STRAIGHT_COLUMN_WARPS;
     int64_t most = rdx_max(rdx_min(lanes / (shape->rows_at_once * fewest), RDX_CUDA_WARPS), 1);
-    while (warps < most && column_warps * shape->split * shape->residues * warps < wanted)
+    while (warps < most && column_warps * shape->split * shape->residues * warps < COLUMN_WARPS)
         warps *= 2;
     return (int)warps;
 }

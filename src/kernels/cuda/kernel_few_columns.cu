@@ -2,7 +2,8 @@
    16 lines of 512 C bytes, and element q of a line belongs to lane q / C of column q % C. A warp has a run of chunks: of each it reads
    vector after vector of 512 bytes, all 16 lines of it (ring.cuh), which leaves the nodes of 512 / size lanes and columns; they lie
    in shared memory, q after q, where lane j and lane j + h of all columns are h C apart, and are halved there. Finished runs of
-   chunks lie on a stack, and the warps of the block meet at its end.
+   chunks lie on a stack, and the warps of the block meet at its end. Where parts are single chunks, all warps share one: each takes every
+   team-th vector, and they halve the nodes together.
 
    A stream that starts inside a vector is read from that vector's start on: slots are turned by as many elements, and those that the
    first thread finds before the start are the last of the line before (Turn, as in rows.cuh).
@@ -13,17 +14,19 @@
 namespace rdx
 {
 
-/* What a warp reads, in order: chunks, vectors of a line, lines. */
+/* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step` apart. */
 template <class K> struct StreamSource {
     const Problem &p;
     const unsigned char *start, *at; /* of the chunk; this thread's next vector */
     int64_t chunk, end;
-    int columns, before, lines, line = 0, vector = 0, bytes /* of the chunk, and those before it */;
+    int columns, before, own, step;
+    int lines, line = 0, vector = 0, bytes /* of the chunk, and those before it */;
 
     __device__ __forceinline__ StreamSource(const Problem &problem, const unsigned char *in, int bytes_before,
-                                            int64_t first, int64_t chunks, int thread)
+                                            int64_t first, int64_t chunks, int thread, int own_vector, int team)
         : p(problem), start(in - bytes_before + first * 16 * line_bytes * p.shape.group_outputs + thread * 16),
-          chunk(first), end(first + chunks), columns((int)p.shape.group_outputs), before(bytes_before)
+          chunk(first), end(first + chunks), columns((int)p.shape.group_outputs), before(bytes_before), own(own_vector),
+          step(team)
     {
         open_chunk();
     }
@@ -32,18 +35,18 @@ template <class K> struct StreamSource {
     {
         if (chunk >= end)
             return;
-        int left = bytes - (int)(at - start) - thread_of_warp() * 16, step = line_bytes * columns;
-        if (left >= group_vectors * step) {
+        int left = bytes - (int)(at - start) - thread_of_warp() * 16, pitch = line_bytes * columns;
+        if (left >= group_vectors * pitch) {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
-                copy_async(slot + u * line_bytes, at + u * step, 16);
+                copy_async(slot + u * line_bytes, at + u * pitch, 16);
         } else {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++)
-                if (left > u * step)
-                    copy_async(slot + u * line_bytes, at + u * step, left - u * step < 16 ? left - u * step : 16);
+                if (left > u * pitch)
+                    copy_async(slot + u * line_bytes, at + u * pitch, left - u * pitch < 16 ? left - u * pitch : 16);
         }
-        at += group_vectors * step;
+        at += group_vectors * pitch;
         line += group_vectors;
         if (line >= lines + (vector == 0 && before > 0)) /* the line behind, for what was before */
             next_vector();
@@ -53,8 +56,9 @@ template <class K> struct StreamSource {
     __device__ __forceinline__ void next_vector()
     {
         line = 0;
-        at = start + ++vector * line_bytes;
-        if (vector == columns) {
+        vector += step;
+        at = start + vector * line_bytes;
+        if (vector >= columns) {
             start += 16 * line_bytes * columns;
             chunk++;
             open_chunk();
@@ -66,20 +70,30 @@ template <class K> struct StreamSource {
         int n = elements_of_chunk(p, chunk);
         bytes = before + n * columns * K::size;
         lines = (n + p.recipe.lanes - 1) / p.recipe.lanes;
-        vector = 0;
-        at = start;
+        vector = own;
+        at = start + own * line_bytes;
     }
 };
 
-/* Halves the nodes of all lanes of a chunk of n elements; column c comes to slot c. */
-template <class A> RDX_DEVICE void halve_columns(const Slots<A> &nodes, int columns, int lanes, int n, int thread)
+/* A barrier of the warps that share a chunk's nodes: a warp or, as a team, the block. */
+RDX_DEVICE void meet_sharers(const Problem &p)
 {
+    if (p.shape.team > 1)
+        __syncthreads();
+    else
+        __syncwarp();
+}
+
+/* Halves the nodes of all lanes of a chunk of n elements; column c comes to slot c. */
+template <class A> RDX_DEVICE void halve_columns(const Problem &p, const Slots<A> &nodes, int columns, int n)
+{
+    int lanes = p.recipe.lanes, threads = 32 * p.shape.team, thread = (int)threadIdx.x & (threads - 1);
     unsigned magic = 0xffffffffu / columns + 1; /* slots are fewer than 2^14, columns at most 32 */
 #pragma unroll 1
     for (int half = lanes / 2, log2 = log2_of(lanes); half >= 1; half /= 2, log2--) {
-        __syncwarp();
+        meet_sharers(p);
 #pragma unroll 2
-        for (int slot = thread; slot < half * columns; slot += 32) {
+        for (int slot = thread; slot < half * columns; slot += threads) {
             int lane = (int)__umulhi(slot, magic), upper = 1, lower = 1;
             if (A::counted || n < lanes) {
                 lower = elements_of_lane(n, lane, log2);
@@ -89,7 +103,7 @@ template <class A> RDX_DEVICE void halve_columns(const Slots<A> &nodes, int colu
                 nodes.put(slot, join_full<A>(nodes.get(slot), nodes.get(slot + half * columns), lower, upper));
         }
     }
-    __syncwarp();
+    meet_sharers(p);
 }
 
 /* The node of column `thread` of a chunk. */
@@ -103,9 +117,9 @@ RDX_DEVICE typename K::A::Node fold_stream(const Problem &p, R &ring, StreamSour
     int columns = (int)p.shape.group_outputs, n = elements_of_chunk(p, chunk), lanes = p.recipe.lanes;
     int whole = n / lanes, rest = (n - whole * lanes) * columns; /* slots of the last line */
     int off = source.before / K::size;
-    __syncwarp(); /* the chunk before has been read from its slots */
+    meet_sharers(p); /* the chunk before has been read from its slots */
 #pragma unroll 1
-    for (int k = 0; k < columns; k++) {
+    for (int k = source.own; k < columns; k += source.step) {
         typename A::Node node[E];
         int first = k * line + thread * E - off;
         Turn own = turn;
@@ -123,7 +137,7 @@ RDX_DEVICE typename K::A::Node fold_stream(const Problem &p, R &ring, StreamSour
         if (own.crooked && (whole + (rest > 0)) % group_vectors == 0) /* the line behind lies in a group of its own */
             ring.next_group(source, false);
     }
-    halve_columns<A>(nodes, columns, lanes, n, thread);
+    halve_columns<A>(p, nodes, columns, n);
     return nodes.get(thread < columns ? thread : 0);
 }
 
@@ -136,19 +150,21 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp()), warp = warp_of_block(), columns = (int)s.group_outputs;
-    uint32_t *meeting = shared + s.ring_bytes / 4, *own = meeting + warp * s.stack_words;
+    bool team = s.team > 1; /* the warps of the block share a chunk, the only one of a part, and its nodes */
+    uint32_t *meeting = shared + s.ring_bytes / 4, *own = team ? meeting : meeting + warp * s.stack_words;
     Slots<A> nodes = {own, columns * p.recipe.lanes}, met = {meeting, (int)blockDim.x};
     ColumnStack<One> stack = {own + nodes.count * A::words + thread};
     Ring<depth> ring(shared, thread);
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
-        int64_t part = item.part * s.part_chunks, end = end_of_part(s, item), first = part + warp * s.warp_chunks;
+        int64_t part = item.part * s.part_chunks, end = end_of_part(s, item),
+                first = part + (team ? 0 : warp * s.warp_chunks);
         int64_t left = end - first, chunks = left < 0 ? 0 : left < s.warp_chunks ? left : s.warp_chunks;
         const unsigned char *in = p.in + seek_output(p, item.first_output).in;
         int before = (int)((uintptr_t)in & 15);
         Turn turn(before, thread);
-        StreamSource<K> source(p, in, before, first, chunks, thread);
+        StreamSource<K> source(p, in, before, first, chunks, thread, team ? warp : 0, s.team);
         ring.start(source);
         typename A::Node node = unset<A>();
         auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
@@ -161,7 +177,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
         if (chunks > 1)
             finish_chunks<One>(p, stack, first, chunks, &node);
 #pragma unroll 1
-        for (int step = 1; step < s.warps; step *= 2) {
+        for (int step = s.team; step < s.warps; step *= 2) {
             __syncthreads();
             met.put(threadIdx.x, node);
             __syncthreads();
