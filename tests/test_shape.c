@@ -113,6 +113,14 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;
     }
+    case RDX_CUDA_KIND_LINE_ROWS: { /* rows of two to eight lines, as many as all warps read at once, each one warp's */
+        int64_t lines = rdx_div_up(p->space.reduce_count, p->recipe.lanes);
+        KEEPS(lines >= 2 && lines * s->line_rows <= 16);
+        KEEPS(s->line_rows == RDX_CUDA_LINE_ROWS || s->line_rows == RDX_CUDA_LINE_ROWS / 2);
+        KEEPS(p->space.keep_rank == 1 && s->team == 1 && s->finishing == RDX_FINISHING_NONE);
+        KEEPS(s->group_outputs % (RDX_CUDA_WARPS * s->line_rows) == 0);
+    }
+        /* fall through */
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
     case RDX_CUDA_KIND_SHIFTED_ROWS:
     case RDX_CUDA_KIND_RUN_ROWS:
@@ -131,10 +139,12 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
                                                  : s->group_outputs * s->team % RDX_CUDA_WARPS == 0);
         KEEPS(s->group_outputs * s->team == RDX_CUDA_WARPS || (s->team == 1 && p->space.keep_rank <= 1));
         break;
-    case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; a warp's nodes of a chunk and its stack */
-        KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) &&
-              s->warps * s->warp_chunks >= part);
-        KEEPS(s->stack_words >= (p->recipe.lanes * s->group_outputs + 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
+    case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; the nodes of a chunk, a warp's or a team's, and a stack for each warp */
+        KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) && is_pow2(s->team));
+        KEEPS(s->team == 1 || (s->team == s->warps && s->team <= s->group_outputs));
+        KEEPS(s->warps / s->team * s->warp_chunks >= part);
+        KEEPS((int64_t)s->team * s->stack_words >=
+              (p->recipe.lanes * s->group_outputs + s->team * 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
     case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
     case RDX_CUDA_KIND_SINGLE_COLUMNS:

@@ -31,7 +31,8 @@ bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
     int map = recipe->map;
     bool key = map == RDX_MAP_KEY || map == RDX_MAP_KEY_ARG || map == RDX_MAP_KEY_PAIR || map == RDX_MAP_KEY_BOTH;
     bool truth = map == RDX_MAP_NONZERO || map == RDX_MAP_ZERO;
-    return map == RDX_MAP_NONE || key || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
+    bool magnitude = map == RDX_MAP_KEY_ABS && rdx_type_is_float((RdxType)recipe->in);
+    return map == RDX_MAP_NONE || key || magnitude || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
 }
 
 bool rdx_cuda_is_ascending(const RdxSpace *space)

@@ -271,6 +271,20 @@ inline float widen_half(uint64_t bits)
     return emu::same_bits<float>(sign | exponent << 23 | fraction << 13);
 }
 
+inline float widen_e5m2(uint32_t word, int byte)
+{
+    return widen_half((word >> 8 * byte & 0xff) << 8);
+}
+
+inline float widen_e4m3(uint32_t word, int byte)
+{
+    uint32_t bits = word >> 8 * byte & 0xff, exponent = bits >> 3 & 15, fraction = bits & 7;
+    float value = exponent ? ldexpf((float)(8 + fraction), (int)exponent - 10) : ldexpf((float)fraction, -9);
+    if (exponent == 15 && fraction == 7)
+        return NAN;
+    return bits & 0x80 ? -value : value;
+}
+
 inline float greater_of(float a, float b, bool omit)
 {
     if (a != a || b != b)

@@ -172,21 +172,26 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     template <class S, class In, int MAP, int COUNT = G>
     __device__ __forceinline__ void fold(typename S::State *state, const Vector<16> *got, int v) const
     {
+        if constexpr (COUNT > 1 && compares_numbers<A, In>()) {
+            Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got);
+            fold<S, In, MAP, 1>(state, &greatest, v);
+        } else {
 #pragma unroll
-        for (int u = 0; u < COUNT; u++) {
-            bool begins = u == 0 && v == 0;
-            if constexpr (counts_bytes<A, In, MAP>()) {
-                count_bytes<In, MAP>(state, got[u].word);
-            } else {
+            for (int u = 0; u < COUNT; u++) {
+                bool begins = u == 0 && v == 0;
+                if constexpr (counts_bytes<A, In, MAP>()) {
+                    count_bytes<In, MAP>(state, got[u].word);
+                } else {
 #pragma unroll
-                for (int e = 0; e < E; e++) {
-                    T x, y;
-                    read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
-                    typename S::State &own = state[one_state ? 0 : e];
-                    if (begins && (!one_state || e == 0))
-                        own = S::begin(x, y, 0);
-                    else
-                        own = S::next(own, x, y, v + u, 0);
+                    for (int e = 0; e < E; e++) {
+                        T x, y;
+                        read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
+                        typename S::State &own = state[one_state ? 0 : e];
+                        if (begins && (!one_state || e == 0))
+                            own = S::begin(x, y, 0);
+                        else
+                            own = S::next(own, x, y, v + u, 0);
+                    }
                 }
             }
         }

@@ -17,6 +17,8 @@
 #define RDX_DEVICE static __device__ __forceinline__
 
 #ifndef RDX_CUDA_TWINS
+#include "../scalar.h"
+
 #define RDX_SHARED(Type, name) __shared__ Type name
 #define RDX_SHARED_ARRAY(Type, name, count) __shared__ Type name[count]
 #define RDX_DYNAMIC_SHARED(Type, name) extern __shared__ __align__(128) Type name[]
@@ -31,6 +33,23 @@ RDX_DEVICE float widen_half(uint64_t bits)
     float x;
     asm("{ cvt.f32.f16 %0, %1; }" : "=f"(x) : "h"((unsigned short)bits));
     return x;
+}
+
+/* Floats of 8 bits: byte `byte` of a word. Two that are widened together, as f16, share an instruction. */
+RDX_DEVICE float widen_e5m2(uint32_t word, int byte)
+{
+    uint32_t halves = __byte_perm(word, 0, byte & 2 ? 0x3424 : 0x1404); /* the upper bytes of two f16 */
+    return widen_half(halves >> 16 * (byte & 1) & 0xffff);
+}
+RDX_DEVICE float widen_e4m3(uint32_t word, int byte)
+{
+#if __CUDA_ARCH__ >= 890
+    uint32_t halves;
+    asm("{ cvt.rn.f16x2.e4m3x2 %0, %1; }" : "=r"(halves) : "h"((unsigned short)(word >> 8 * (byte & 2))));
+    return widen_half(halves >> 16 * (byte & 1) & 0xffff);
+#else
+    return rdx_load_f8e4m3((uint8_t)(word >> 8 * byte));
+#endif
 }
 
 /* The greater of two numbers, and so in either half of a word of two (BRAIN: bf16, else f16): NaN where one of them is, of no particular

@@ -73,8 +73,16 @@ template <class K, int LINES> struct ColumnGroup {
 
     __device__ __forceinline__ void fold(Node *node) const
     {
-        with_unmasked<K>(p.recipe,
-                         [&](auto in, auto map) { lanes<decltype(in), decltype(map)::value, 0, LANES>(node); });
+        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            typedef decltype(in) In;
+            constexpr int MAP = decltype(map)::value;
+            if constexpr (compares_numbers<A, In>()) { /* what is in another's place may be compared twice */
+                Vector<K::bytes> greatest = greatest_of<In, VECTORS>(p.recipe, got);
+                lift<In, MAP>(greatest, node);
+            } else {
+                lanes<In, MAP, 0, LANES>(node);
+            }
+        });
     }
 
   private:
@@ -116,6 +124,16 @@ template <class K, int LINES> struct ColumnGroup {
     {
         return elements_of_lane(chunk.n, element(first * LINES),
                                 log2_of(lane_step) + lanes_log2 - log2_constant(COUNT));
+    }
+
+    template <class In, int MAP> __device__ __forceinline__ void lift(const Vector<K::bytes> &vector, Node *node) const
+    {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            T x, y;
+            read_element<A, In, MAP>(p.recipe, vector.word, e * K::size, x, y);
+            node[e] = Step<A>::end(Step<A>::begin(x, y, 0), 1);
+        }
     }
 
     /* Calls f(line, e, x, y) for the elements of the lane whose first vector is FIRST. */

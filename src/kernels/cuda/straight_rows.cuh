@@ -27,11 +27,29 @@ struct ChunkPlace {
     int slot; /* lane of its first element; below 0: that one is the line before's */
 };
 
+/* Lines FIRST, FIRST + 1, ... of the COUNT in got[], of which there are `whole`. */
+template <class K, class S, class In, int MAP, int FIRST, int COUNT>
+RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, int whole, typename S::State *state)
+{
+    if constexpr (compares_numbers<typename K::A, In>()) {
+        if (FIRST < whole) {
+            Vector<16> greatest = greatest_of<In, COUNT - FIRST>(fold.p.recipe, got + FIRST, whole - FIRST);
+            fold.template fold<S, In, MAP, 1>(state, &greatest, FIRST);
+        }
+    } else {
+#pragma unroll
+        for (int line = FIRST; line < COUNT; line++)
+            if (line < whole)
+                fold.template fold<S, In, MAP, 1>(state, got + line, line);
+    }
+}
+
 /* The nodes of a chunk of n elements; an unmasked map, and indices that ascend. */
 template <class K, RowForm FORM>
 RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n, typename K::A::Node *node)
 {
     typedef Lanes<K, true> Fold;
+    typedef typename K::A A;
     typedef typename Fold::First First;
     constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
     constexpr bool SHIFTED = FORM == ROW_SHIFTED;
@@ -65,14 +83,14 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
     with_unmasked<K>(p.recipe, [&](auto in, auto map) {
         typedef decltype(in) In;
         constexpr int MAP = decltype(map)::value;
-#pragma unroll
-        for (int line = 0; line < chunk_lines; line++)
-            if (line < whole) {
-                if (SHIFTED && line == (Fold::one_state ? 0 : 1))
-                    fold.template fold_late<First, In, MAP>(state, got[line], line, is_late);
-                else
-                    fold.template fold<First, In, MAP, 1>(state, got + line, line);
-            }
+        constexpr int late = SHIFTED ? (Fold::one_state ? 0 : 1) : -1; /* the line in which that matters */
+        if constexpr (SHIFTED) {
+            if (late > 0 && whole > 0)
+                fold.template fold<First, In, MAP, 1>(state, got, 0);
+            if (late < whole)
+                fold.template fold_late<First, In, MAP>(state, got[late], late, is_late);
+        }
+        fold_lines<K, First, In, MAP, late + 1, chunk_lines>(fold, got, whole, state);
         if constexpr (SHIFTED) {
             if (tail > 0 || place.slot < 0)
                 fold.template fold_late_ends<First, In, MAP>(state, last, whole, count, is_late, begun);

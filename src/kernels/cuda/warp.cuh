@@ -72,13 +72,14 @@ RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const type
 }
 
 /* T(h, .) of the lane that this thread's node is named after, from it and its partner's, T(2h, .) both; n elements in the chunk,
-   WHOLE: all of its lanes are there. */
+   WHOLE: all of its lanes are there and, if counts matter, equally long. */
 template <class A, bool WHOLE>
 RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typename A::Node &other, int n, int h,
                                        int lane)
 {
+    int64_t each = n >> (32 - __clz(h)); /* elements of either side, if all lanes are as long */
     if constexpr (WHOLE)
-        return join_there<A>(mine, other, lane & h, n, h, lane & (h - 1));
+        return join_full<A>(mine, other, each, each);
     else
         return join_halves<A>(mine, other, lane & h, n, h, lane & (h - 1));
 }
@@ -89,44 +90,55 @@ template <class A> RDX_DEVICE constexpr bool is_exact()
     return A::work == RDX_WORK_I32 || A::work == RDX_WORK_I64 || A::work == RDX_WORK_I16;
 }
 
-/* The steps while a thread of the warp holds several nodes: each sends half of them and keeps the other half. Lane
-   t * E + e - turn (mod L) in node[e] of thread t becomes T(32, .) of lane t * E + result - turn in node[0]. */
-template <class K, bool WHOLE> RDX_DEVICE int halve_held(typename K::A::Node *node, int n, int t, int turn)
+/* A step while a thread of the warp holds HELD nodes, and those after it: it sends half of them and keeps the other half. By templates: of
+   loops within loops whose lengths are not known at once the nodes would lie in local memory. */
+template <class K, bool WHOLE, int ROWS, int HELD>
+RDX_DEVICE int halve_from(typename K::A::Node *node, int n, int t, int turn, int base)
 {
     typedef typename K::A A;
-    constexpr int E = K::elements;
-    int base = 0;
-#pragma unroll
-    for (int held = E; held > 1; held /= 2) {
-        int bit = 16 * held / E, half = held / 2;
+    constexpr int E = K::elements, bit = 16 * HELD / (ROWS * E), half = HELD / 2;
+    if constexpr (HELD == 1) {
+        return base;
+    } else {
         bool upper = t & bit;
-        base += upper ? half : 0;
+        base += upper && HELD <= E ? half : 0;
 #pragma unroll
         for (int i = 0; i < half; i++) {
             typename A::Node keep = upper ? node[i + half] : node[i], send = upper ? node[i] : node[i + half];
-            node[i] = join_slots<A, WHOLE>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i - turn);
+            node[i] = join_slots<A, WHOLE>(keep, shuffle_xor<A>(send, bit), n, bit * E, t * E + base + i % E - turn);
         }
+        return halve_from<K, WHOLE, ROWS, HELD / 2>(node, n, t, turn, base);
     }
-    return base;
 }
 
-/* How far apart threads are whose nodes T(2h, .) are joined to T(h, .), h < 32, once each has one: first the rest of
-   the threads' bits, then those of e, which halve_held moved to threads. */
-template <class K> RDX_DEVICE constexpr int partner_of(int h)
+/* Lane t * E + e - turn (mod L) in node[e] of thread t becomes T(32, .) of lane t * E + result - turn in node[0].
+
+   ROWS, of n elements each, are halved together: E nodes for each of them, and T(32 / ROWS, .) of row t / (32 / ROWS) in thread t. */
+template <class K, bool WHOLE, int ROWS = 1>
+RDX_DEVICE int halve_held(typename K::A::Node *node, int n, int t, int turn)
 {
-    return h >= K::elements ? h / K::elements : 32 / K::elements * h;
+    static_assert(ROWS * K::elements <= 32, "a step for each");
+    return halve_from<K, WHOLE, ROWS, ROWS * K::elements>(node, n, t, turn, 0);
 }
 
-/* The chunk's node from its L = 32 E lanes: E - 1 + 5 exchanges in all. */
-template <class K, bool WHOLE>
+/* How far apart threads are whose nodes T(2h, .) are joined to T(h, .), h < 32 / ROWS, once each has one: first the rest of
+   the threads' bits, then those of e, which halve_held moved to threads. */
+template <class K, int ROWS = 1> RDX_DEVICE constexpr int partner_of(int h)
+{
+    return h >= K::elements ? h / K::elements : 32 / ROWS / K::elements * h;
+}
+
+/* The chunk's node from its L = 32 E lanes: E - 1 + 5 exchanges in all; of ROWS, ROWS E - 1 + 5 - log2(ROWS). */
+template <class K, bool WHOLE, int ROWS = 1>
 RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int t, int turn)
 {
     typedef typename K::A A;
     constexpr int E = K::elements;
-    int base = halve_held<K, WHOLE>(node, n, t, turn);
+    int base = halve_held<K, WHOLE, ROWS>(node, n, t, turn);
 #pragma unroll(A::words == 1 || (WHOLE && A::two_passes) ? 5 : 1)
-    for (int h = 16; h >= 1; h /= 2)
-        node[0] = join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], partner_of<K>(h)), n, h, t * E + base - turn);
+    for (int h = 16 / ROWS; h >= 1; h /= 2)
+        node[0] =
+            join_slots<A, WHOLE>(node[0], shuffle_xor<A>(node[0], partner_of<K, ROWS>(h)), n, h, t * E + base - turn);
     return node[0];
 }
 

@@ -1,0 +1,131 @@
+/* line_rows: many contiguous rows of two lines of 512 bytes to eight, aligned to 16 bytes, straight from memory into registers. A warp reads four rows at once, or two longer ones, 16 vectors a thread, and each thread folds its lanes of every one of them, as in
+   straight_rows.cuh. All rows have the same tree, so they are halved together: threads half a warp apart keep half of the rows each and send
+   the other half, and so on, until a thread has one node; thread t ends with row t / (32 / ROWS). That is 15 exchanges for four rows of
+   four lanes a thread and 3 more, where one after the other takes 32.
+
+   262144 rows of 512 f32 through shared memory (short_rows) and this way, in us on an H200: var 358 and 164, argmax 356 and 163, max 247 and 125,
+   sum 131 and 123; 65536 of 256 f64 57.8 and 33.3. Rows of a line and a bit keep half of the threads busy: 262144 of 160 f32 49 and 59. Few rows are
+   faster one at a time, with every warp busy (straight_rows): 1024 of 512 f32 3.7 through shared memory, 2.8 so. */
+#include "straight_rows.cuh"
+
+#include <utility>
+
+namespace rdx
+{
+
+/* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be registers. */
+template <class F, int... I> RDX_DEVICE void each_constant(F &&f, std::integer_sequence<int, I...>)
+{
+    (f(std::integral_constant<int, I>()), ...);
+}
+template <int COUNT, class F> RDX_DEVICE void each_constant(F &&f)
+{
+    each_constant(f, std::make_integer_sequence<int, COUNT>());
+}
+
+template <class K, int ROWS> struct LineRows {
+    typedef typename K::A A;
+    typedef typename A::Node Node;
+    typedef Lanes<K, true> Fold;
+    typedef typename Fold::First First;
+    static constexpr int LINES = chunk_lines / ROWS, E = K::elements, lanes = 32 * E;
+    static constexpr int STATES = Fold::STATES, lanes_log2 = log2_constant(lanes);
+
+    const Problem &p;
+    int thread, n, whole, rest; /* whole: lines; rest: elements of the ragged one from this thread's first on */
+    Vector<16> got[ROWS * LINES];
+
+    __device__ __forceinline__ LineRows(const Problem &problem, int own)
+        : p(problem), thread(own), n((int)p.recipe.count), whole(n >> lanes_log2),
+          rest(A::counted ? 0 : (n & (lanes - 1)) - thread * E)
+    {
+    }
+
+    /* Rows `row`, `step` bytes apart; beyond the last one that again. The ragged line, if any, takes the last place of its row; elements
+       that share a vector with the row's end are read, and not looked at. */
+    __device__ __forceinline__ void load_rows(const unsigned char *row, int64_t step, int last)
+    {
+        row += thread * 16;
+        each_constant<ROWS>([&](auto r) {
+            constexpr int own = decltype(r)::value, first = own * LINES;
+            const unsigned char *at = row + (own < last ? own : last) * step;
+#pragma unroll
+            for (int line = 0; line + 1 < LINES; line++)
+                if (line < whole)
+                    load<16>(got[first + line].word, at + line * line_bytes);
+            if (whole == LINES || rest > 0)
+                load<16>(got[first + LINES - 1].word, at + (whole == LINES ? LINES - 1 : whole) * line_bytes);
+        });
+    }
+
+    /* The node of row thread / (32 / ROWS). */
+    __device__ __forceinline__ Node fold_rows() const
+    {
+        Node node[ROWS * STATES];
+        Fold fold = {p};
+        auto count = [&](int e) { return A::counted ? whole : elements_of_lane(n, thread * E + e, lanes_log2); };
+        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            typedef decltype(in) In;
+            constexpr int MAP = decltype(map)::value;
+            each_constant<ROWS>([&](auto r) {
+                constexpr int own = decltype(r)::value, first = own * LINES;
+                typename First::State state[STATES];
+                bool begun = true;
+                Fold::template clear<First>(state);
+                fold_lines<K, First, In, MAP, 0, LINES>(fold, got + first, whole, state);
+                if (rest > 0)
+                    fold.template fold_ends<First, In, MAP>(state, got[first + LINES - 1], whole, count, begun);
+                fold.template end<First>(
+                    state, count, [&](int e, int line) { return line * lanes + thread * E + e; }, node + own * STATES);
+            });
+        });
+        if constexpr (is_exact<A>()) {
+            Node one[ROWS];
+            each_constant<ROWS>([&](auto r) {
+                constexpr int own = decltype(r)::value;
+                one[own] = node[own * STATES];
+#pragma unroll
+                for (int e = 1; e < STATES; e++)
+                    one[own] = join_full<A>(one[own], node[own * STATES + e], 0, 0);
+            });
+            return halve_warp<Spec<A, K::size, 1>, true, ROWS>(one, n, thread, 0);
+        } else {
+            return halve_warp<K, true, ROWS>(node, n, thread, 0);
+        }
+    }
+};
+
+template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
+{
+    typedef typename K::A A;
+    /* The tables name more than plans give it. */
+    if constexpr (K::size > 1 && !A::two_passes && RDX_CUDA_HAS_LINE_ROWS(ROWS, is_exact<A>(), K::elements, A::words)) {
+        int thread = kept(thread_of_warp()), own = thread / (32 / ROWS);
+        int64_t first = blockIdx.x * p.shape.group_outputs, end = first + p.shape.group_outputs;
+        end = end < p.outputs ? end : p.outputs;
+#pragma unroll 1
+        for (int64_t output = first + warp_of_block() * ROWS; output < end; output += RDX_CUDA_THREADS / 32 * ROWS) {
+            int last = (int)(end - output < ROWS ? end - output : ROWS) - 1;
+            LineRows<K, ROWS> rows(p, thread);
+            rows.load_rows(p.in + seek_output(p, output).in, p.dims[0].in, last);
+            typename A::Node node = rows.fold_rows();
+            if (thread % (32 / ROWS) == 0 && own <= last)
+                emit_one<A>(p, output + own, node);
+        }
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) line_rows_kernel(const __grid_constant__ Problem p)
+{
+    if (p.shape.line_rows == RDX_CUDA_LINE_ROWS)
+        reduce_line_rows<K, RDX_CUDA_LINE_ROWS>(p);
+    else
+        reduce_line_rows<K, RDX_CUDA_LINE_ROWS / 2>(p);
+}
+
+} // namespace rdx
+
+#define RDX_KERNEL_NAME line_rows
+#define RDX_ELEMENTS(size, words) (16 / (size))
+#include "stamp.inc"
