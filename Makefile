@@ -291,7 +291,8 @@ ptx: $(ptx_dir)/kernel_ring_columns.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) 
 # EMU_CFLAGS=--coverage counts lines.
 # clang++ compiles unoptimised kernels in half of g++'s time.
 EMU_CXX ?= clang++
-# Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers.
+# Kernels are large and run for moments: optimising them takes ten times as long as it saves, and minutes under sanitizers. Lines are for
+# the reports of sanitizers; without them kernels compile in 0.85 of the time.
 EMU_OPTIMISE ?= $(if $(findstring thread,$(EMU_SANITIZE)),-O1,-O0)
 EMU_TABLES ?= $(if $(findstring thread,$(EMU_SANITIZE)),planted,$(if $(EMU_SANITIZE),sample,full))
 EMU_BUILD ?= build-emu$(if $(EMU_SANITIZE),-$(subst $(comma),-,$(EMU_SANITIZE)))
@@ -311,7 +312,7 @@ endif
 emu_obj := $(EMU_BUILD)/obj
 emu_sanitize := $(if $(EMU_SANITIZE),-fsanitize=$(EMU_SANITIZE) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(EMU_SANITIZE)),-fno-sanitize=vptr$(comma)function -fno-sanitize-recover=all))
-EMU_FLAGS = -std=c++17 -g1 -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno-missing-field-initializers -Iinclude -Isrc -Itests/emu $(if $(WERROR),-Werror) \
+EMU_FLAGS = -std=c++17 $(if $(EMU_SANITIZE),-g1) -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Wno-missing-field-initializers -Iinclude -Isrc -Itests/emu $(if $(WERROR),-Werror) \
 	$(if $(findstring address,$(EMU_SANITIZE)),-DEMU_ASAN) $(if $(findstring thread,$(EMU_SANITIZE)),-DEMU_TSAN) -MMD -MP
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals. A GPU traps where an address is not aligned.
 EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off \

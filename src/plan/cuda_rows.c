@@ -165,7 +165,8 @@ static bool are_many(const RdxSituation *s)
     return s->space->keep_count >= RDX_CUDA_WARPS * RDX_CUDA_LINE_ROWS * s->device->many_blocks / 16;
 }
 
-/* Rows of two lines to eight, many of them. Whole lines where counts play a part: joins of unequal ones divide. */
+/* Rows of two lines to eight, many of them. Whole lines where counts play a part: joins of unequal ones divide. Not index ops over elements of
+   two bytes, which spill 600 bytes a thread. */
 bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -177,7 +178,7 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
         rows /= 2;
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
         recipe->count < 2 * recipe->lanes || lines > 16 / rows || !are_many(s) || rdx_recipe_is_twice(recipe) ||
-        (counted && recipe->count % recipe->lanes != 0) ||
+        (counted && recipe->count % recipe->lanes != 0) || (recipe->indexed && s->space->in_size == 2) ||
         !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->exact, elements, launch->words) || !take_registers(launch, s, config))
         return false;
     shape->line_rows = rows;

@@ -3,6 +3,7 @@
 #ifndef RDX_KERNELS_CUDA_LANES_CUH
 #define RDX_KERNELS_CUDA_LANES_CUH
 
+#include "greatest.cuh"
 #include "twice.cuh"
 
 namespace rdx
