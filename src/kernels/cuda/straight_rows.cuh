@@ -49,7 +49,6 @@ template <class K, RowForm FORM>
 RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n, typename K::A::Node *node)
 {
     typedef Lanes<K, true> Fold;
-    typedef typename K::A A;
     typedef typename Fold::First First;
     constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
     constexpr bool SHIFTED = FORM == ROW_SHIFTED;
