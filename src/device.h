@@ -18,7 +18,7 @@ typedef struct RdxDeviceInfo {
     double cache_bandwidth;                    /* the same from the L2 */
     double launch_us;                          /* CUDA: one kernel node. CPU: waking a worker */
     int64_t many_blocks; /* CUDA: from so many on a warp takes several rows, so that its start is paid once for them */
-    int64_t heavy_bytes; /* CUDA: of larger inputs, rows whose nodes are several words go through rings */
+    int64_t heavy_bytes; /* CUDA: of larger inputs, rows whose nodes are several words go through rings (cuda_rows.c) */
 } RdxDeviceInfo;
 
 /* Presets by name ("h200", "a100", "t4"; "cpu" for this machine's planning table); NULL if unknown. */

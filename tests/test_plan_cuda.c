@@ -237,7 +237,7 @@ START_TEST(expected_choices)
 }
 END_TEST
 
-/* Rows that go into registers, and those that are left to the rings. */
+/* Rows that go into registers, and those that are left to shared memory or to rings. */
 static const struct {
     const char *text, *form, *kernel;
 } launched[] = {
@@ -255,6 +255,22 @@ static const struct {
     {"var:f32:32x64x112x112/0,2,3", "runs", "run_rows"},
     {"var:f32:256x256x56x56/0,2,3", "runs", "ring_rows"},
     {"logsumexp:f32:32x64x112x112/0,2,3", "runs", "ring_rows"},
+    {"sum:f32:100/0", "rows", "straight_rows"},
+    {"logsumexp:f32:400/0", "rows", "straight_rows"},
+    {"sum:f32:512x512/1", "rows", "straight_rows"},
+    {"sum:f32:8192x512/1", "rows", "line_rows"},
+    {"sum:f32:8192x1024/1", "rows", "line_rows"},
+    {"sum:f32:8192x160/1", "rows", "short_rows"},       /* a line and a bit */
+    {"var:f32:262144x300/1", "rows", "short_rows"},     /* joins of unequal counts */
+    {"var:f32:262144x1000/1", "rows", "straight_rows"}, /* the same, of more than four lines that end within a group */
+    {"var:f32:262144x1024/1", "rows", "line_rows"},
+    {"var:f32:65536x4096/1", "rows", "ring_rows"},
+    {"argmax:f32:262144x512/1", "rows", "line_rows"},
+    {"argmax:bf16:262144x512/1", "rows", "short_rows"},
+    {"max:bf16:262144x1024/1", "rows", "line_rows"},
+    {"logsumexp:f32:262144x512/1", "rows", "short_rows"},
+    {"sum:i64:65536x4096/1", "rows", "straight_rows"},
+    {"norminf:f32:16384x4096/1", "rows", "straight_rows"},
 };
 
 START_TEST(expected_kernels)

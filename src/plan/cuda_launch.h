@@ -38,11 +38,13 @@ enum {
 };
 /* Parts (grid.cuh: join_row) of an output whose reduced axis is read along: what one block can join. */
 enum { RDX_CUDA_MOST_PARTS = 2048 };
-/* Rows that a warp reads at once, or half as many (kernel_line_rows.cu); whether their nodes, one for each element of a vector or, in any
-   order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster than
-   through shared memory. */
+enum { RDX_CUDA_CHUNK_LINES = 16 };
+/* Rows that a warp reads at once, or half as many (kernel_line_rows.cu); whether their nodes, one for each element of a vector or, of sums
+   in any order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster
+   than through shared memory. Not index ops over elements of two bytes, which spill 600. */
 enum { RDX_CUDA_LINE_ROWS = 4 };
-#define RDX_CUDA_HAS_LINE_ROWS(rows, exact, elements, words) ((exact) || (rows) * (elements) * (words) <= 32)
+#define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
+    ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
 /* Stages of a warp and bytes of each (kernel_short_rows.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
@@ -69,6 +71,7 @@ typedef struct RdxCudaShape {
     bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
     int team, team_log2; /* rows: warps that share an output */
     int line_rows;       /* line_rows: rows of a warp at once */
+    int chunk_warps;     /* few_columns: warps that share a chunk, whose nodes then lie in the stacks of all of them */
     int ring_bytes;      /* of the rings of a block */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
        of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,

@@ -165,21 +165,27 @@ static bool are_many(const RdxSituation *s)
     return s->space->keep_count >= RDX_CUDA_WARPS * RDX_CUDA_LINE_ROWS * s->device->many_blocks / 16;
 }
 
-/* Rows of two lines to eight, many of them. Whole lines where counts play a part: joins of unequal ones divide. Not index ops over elements of
-   two bytes, which spill 600 bytes a thread. */
+/* Rows of two lines to eight that a warp reads at once; 0: they are longer or shorter, or their nodes have no room. */
+static int line_rows_of(const RdxRecipe *recipe, int size, int words)
+{
+    int64_t lines = rdx_div_up(recipe->count, recipe->lanes);
+    int rows = recipe->count < 2 * recipe->lanes ? 0 : RDX_CUDA_LINE_ROWS;
+    while (rows > 1 && (rows * lines > RDX_CUDA_CHUNK_LINES ||
+                        !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->exact, recipe->indexed, size, words)))
+        rows /= 2;
+    return rows > 1 ? rows : 0;
+}
+
+/* Many of them. Whole lines where counts play a part: joins of unequal ones divide. */
 bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
     RdxCudaShape *shape = &launch->shape;
+    const int rows = line_rows_of(recipe, s->space->in_size, launch->words);
     bool counted = recipe->algebra == RDX_ALGEBRA_VAR || recipe->algebra == RDX_ALGEBRA_CVAR;
-    int64_t lines = rdx_div_up(recipe->count, recipe->lanes);
-    int elements = 16 / s->space->in_size, rows = RDX_CUDA_LINE_ROWS;
-    if (lines > 16 / rows || !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->exact, elements, launch->words))
-        rows /= 2;
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
-        recipe->count < 2 * recipe->lanes || lines > 16 / rows || !are_many(s) || rdx_recipe_is_twice(recipe) ||
-        (counted && recipe->count % recipe->lanes != 0) || (recipe->indexed && s->space->in_size == 2) ||
-        !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->exact, elements, launch->words) || !take_registers(launch, s, config))
+        rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) || (counted && recipe->count % recipe->lanes != 0) ||
+        !take_registers(launch, s, config))
         return false;
     shape->line_rows = rows;
     shape->group_outputs = rdx_max(shape->group_outputs, RDX_CUDA_WARPS * rows);
@@ -187,9 +193,9 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     return true;
 }
 
-/* Two words a node, and no more work than one: 8192 x 4096 i64 65.2 us through rings, 62.3 this way. f64 is no faster so, and over 65536 x 2048
-   slower (242 and 254). */
-static bool is_integer_sum(const RdxRecipe *recipe)
+/* Two words a node, and no more work than one: sums of 8192 x 4096 i64 65.2 us through rings, 62.3 this way. f64 is no faster so, and over
+   65536 x 2048 slower (242 and 254). */
+static bool is_light_i64(const RdxRecipe *recipe)
 {
     return recipe->work == RDX_WORK_I64 && (recipe->algebra == RDX_ALGEBRA_SUM || recipe->algebra == RDX_ALGEBRA_AND ||
                                             recipe->algebra == RDX_ALGEBRA_OR || recipe->algebra == RDX_ALGEBRA_XOR);
@@ -204,17 +210,18 @@ static bool are_groups(const RdxRecipe *recipe)
 /* Rows of one run of aligned vectors.
 
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
-   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277; but var over 128K x 768 217 and 158, x 1000
-   303 and 242, argmax 227 and 178, 273 and 212. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16 131 and 114.
+   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277; but var over 128K x 1000
+   303 and 242, x 2000 354 and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16 131 and 114.
    logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
     bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
-    light = light || is_integer_sum(recipe);
+    light = light || is_light_i64(recipe);
     if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32))
         return false;
-    if (recipe->count <= 4 * recipe->lanes) /* a warp each where they are few, else short_rows */
+    /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
+    if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)
         return recipe->count >= recipe->lanes && !twice && !are_many(s) && take_registers(launch, s, config);
     return (light || !goes_on(s) || !are_groups(recipe)) && take_registers(launch, s, config);
 }

@@ -15,7 +15,7 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_numbers()
 }
 
 /* Element by element, that of the first `there` vectors, one at least, which has the greatest key. */
-template <class In, bool OMIT, int BYTES, int COUNT>
+template <class In, bool OMIT, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
 {
     constexpr bool paired = In::size == 2, brain = In::type == RDX_TYPE_BF16;
@@ -46,8 +46,7 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
 template <class In, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
-    return r.omit ? greatest_or_nan<In, true, BYTES, COUNT>(r, got, there)
-                  : greatest_or_nan<In, false, BYTES, COUNT>(r, got, there);
+    return r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there) : greatest_or_nan<In, false, COUNT>(r, got, there);
 }
 
 } // namespace rdx

@@ -1,4 +1,5 @@
-/* line_rows: many contiguous rows of two lines of 512 bytes to eight, aligned to 16 bytes, straight from memory into registers. A warp reads four rows at once, or two longer ones, 16 vectors a thread, and each thread folds its lanes of every one of them, as in
+/* line_rows: many contiguous rows of two lines of 512 bytes to eight, aligned to 16 bytes, straight from memory into registers. A warp
+   reads four rows at once, or two longer ones, 16 vectors a thread, and each thread folds its lanes of every one of them, as in
    straight_rows.cuh. All rows have the same tree, so they are halved together: threads half a warp apart keep half of the rows each and send
    the other half, and so on, until a thread has one node; thread t ends with row t / (32 / ROWS). That is 15 exchanges for four rows of
    four lanes a thread and 3 more, where one after the other takes 32.
@@ -99,7 +100,8 @@ template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
 {
     typedef typename K::A A;
     /* The tables name more than plans give it. */
-    if constexpr (K::size > 1 && !A::two_passes && RDX_CUDA_HAS_LINE_ROWS(ROWS, is_exact<A>(), K::elements, A::words)) {
+    if constexpr (K::size > 1 && !A::two_passes &&
+                  RDX_CUDA_HAS_LINE_ROWS(ROWS, is_exact<A>(), A::indexed, K::size, A::words)) {
         int thread = kept(thread_of_warp()), own = thread / (32 / ROWS);
         int64_t first = blockIdx.x * p.shape.group_outputs, end = first + p.shape.group_outputs;
         end = end < p.outputs ? end : p.outputs;

@@ -16,7 +16,7 @@
 namespace rdx
 {
 
-static constexpr int chunk_lines = 16;
+static constexpr int chunk_lines = RDX_CUDA_CHUNK_LINES;
 
 enum RowForm { ROW_ALIGNED, ROW_SHIFTED, ROW_IN_RUNS };
 
