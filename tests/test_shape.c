@@ -140,12 +140,11 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->group_outputs * s->team == RDX_CUDA_WARPS || (s->team == 1 && p->space.keep_rank <= 1));
         break;
     case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; the nodes of a chunk, a warp's or a team's, and a stack for each warp */
-        KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) && is_pow2(s->chunk_warps));
-        KEEPS(s->chunk_warps == 1 ||
-              (s->chunk_warps == s->warps && s->chunk_warps <= s->group_outputs && s->warp_chunks == 1 && part == 1));
-        KEEPS(s->warps / s->chunk_warps * s->warp_chunks >= part);
-        KEEPS((int64_t)s->chunk_warps * s->stack_words >=
-              (p->recipe.lanes * s->group_outputs + s->chunk_warps * 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
+        KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) && is_pow2(s->team));
+        KEEPS(s->team == 1 || (s->team == s->warps && s->team <= s->group_outputs && s->warp_chunks == 1 && part == 1));
+        KEEPS(s->warps / s->team * s->warp_chunks >= part);
+        KEEPS((int64_t)s->team * s->stack_words >=
+              (p->recipe.lanes * s->group_outputs + s->team * 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
     case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
     case RDX_CUDA_KIND_SINGLE_COLUMNS:

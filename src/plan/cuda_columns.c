@@ -48,13 +48,13 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
     /* A part of one chunk is shared by a team of warps, a vector of each line for every one of them: 128256 x 8 f32 took 16.8 us by
        a warp each, 8.1 so, in one call. */
     int64_t node_words = recipe->lanes * columns * launch->words;
-    shape->chunk_warps = chunks == 1 ? (int)rdx_min(rdx_pow2_floor(columns), RDX_CUDA_WARPS) : 1;
+    shape->team = chunks == 1 ? (int)rdx_min(rdx_pow2_floor(columns), RDX_CUDA_WARPS) : 1;
     /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
-    shape->warps = (int)rdx_max(rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS), shape->chunk_warps);
+    shape->warps = (int)rdx_max(rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS), shape->team);
     for (; shape->warps > 0; shape->warps /= 2) {
-        shape->chunk_warps = rdx_min(shape->chunk_warps, shape->warps);
+        shape->team = rdx_min(shape->team, shape->warps);
         shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
-        shape->stack_words = (int)(rdx_div_up(node_words, shape->chunk_warps) +
+        shape->stack_words = (int)(rdx_div_up(node_words, shape->team) +
                                    (rdx_cuda_log2_up(shape->warp_chunks) + 1) * 32 * launch->words);
         shape->ring_bytes = (int)warp_ring * shape->warps;
         if (rdx_cuda_fits(launch, s)) {

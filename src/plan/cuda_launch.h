@@ -69,9 +69,8 @@ typedef struct RdxCudaShape {
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
     bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
-    int team, team_log2; /* rows: warps that share an output */
+    int team, team_log2; /* rows: warps that share an output; few_columns: a chunk */
     int line_rows;       /* line_rows: rows of a warp at once */
-    int chunk_warps;     /* few_columns: warps that share a chunk, whose nodes then lie in the stacks of all of them */
     int ring_bytes;      /* of the rings of a block */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
        of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,

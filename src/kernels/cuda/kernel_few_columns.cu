@@ -78,7 +78,7 @@ template <class K> struct StreamSource {
 /* A barrier of the warps that share a chunk's nodes: a warp or, as a team, the block. */
 RDX_DEVICE void meet_sharers(const Problem &p)
 {
-    if (p.shape.chunk_warps > 1)
+    if (p.shape.team > 1)
         __syncthreads();
     else
         __syncwarp();
@@ -87,7 +87,7 @@ RDX_DEVICE void meet_sharers(const Problem &p)
 /* Halves the nodes of all lanes of a chunk of n elements; column c comes to slot c. */
 template <class A> RDX_DEVICE void halve_columns(const Problem &p, const Slots<A> &nodes, int columns, int n)
 {
-    int lanes = p.recipe.lanes, threads = 32 * p.shape.chunk_warps, thread = (int)threadIdx.x & (threads - 1);
+    int lanes = p.recipe.lanes, threads = 32 * p.shape.team, thread = (int)threadIdx.x & (threads - 1);
     unsigned magic = 0xffffffffu / columns + 1; /* slots are fewer than 2^14, columns at most 32 */
 #pragma unroll 1
     for (int half = lanes / 2, log2 = log2_of(lanes); half >= 1; half /= 2, log2--) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp()), warp = warp_of_block(), columns = (int)s.group_outputs;
-    bool team = s.chunk_warps > 1; /* the warps of the block share a chunk, the only one of a part, and its nodes */
+    bool team = s.team > 1; /* the warps of the block share a chunk, the only one of a part, and its nodes */
     uint32_t *meeting = shared + s.ring_bytes / 4, *own = team ? meeting : meeting + warp * s.stack_words;
     Slots<A> nodes = {own, columns * p.recipe.lanes}, met = {meeting, (int)blockDim.x};
     ColumnStack<One> stack = {own + nodes.count * A::words + thread};
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
         const unsigned char *in = p.in + seek_output(p, item.first_output).in;
         int before = (int)((uintptr_t)in & 15);
         Turn turn(before, thread);
-        StreamSource<K> source(p, in, before, first, chunks, thread, team ? warp : 0, s.chunk_warps);
+        StreamSource<K> source(p, in, before, first, chunks, thread, team ? warp : 0, s.team);
         ring.start(source);
         typename A::Node node = unset<A>();
         auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
         if (chunks > 1)
             finish_chunks<One>(p, stack, first, chunks, &node);
 #pragma unroll 1
-        for (int step = s.chunk_warps; step < s.warps; step *= 2) {
+        for (int step = s.team; step < s.warps; step *= 2) {
             __syncthreads();
             met.put(threadIdx.x, node);
             __syncthreads();

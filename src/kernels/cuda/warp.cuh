@@ -47,20 +47,27 @@ template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &n
     return other;
 }
 
-/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h), of which the upper one may have no elements; n elements in
-   the chunk. Joins commute to the bit where counts play no part, so only counted ones and ragged chunks mind which side is which. */
+/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h), both of which have elements; n elements in the chunk.
+   Joins commute to the bit where counts play no part, so only counted ones and ragged chunks mind which side is which. */
+template <class A>
+RDX_DEVICE typename A::Node join_there(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
+                                       int n, int h, int r)
+{
+    if constexpr (A::counted) {
+        int step = 32 - __clz(h); /* log2 of 2h */
+        return join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other, elements_of_lane(n, r, step),
+                            elements_of_lane(n, r + h, step));
+    } else {
+        return join_full<A>(mine, other, 0, 0);
+    }
+}
+
+/* The same where the upper one may have none. */
 template <class A>
 RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
                                         int n, int h, int r)
 {
-    typename A::Node joined;
-    if constexpr (A::counted) {
-        int step = 32 - __clz(h); /* log2 of 2h */
-        joined = join_full<A>(mine_is_upper ? other : mine, mine_is_upper ? mine : other, elements_of_lane(n, r, step),
-                              elements_of_lane(n, r + h, step));
-    } else {
-        joined = join_full<A>(mine, other, 0, 0);
-    }
+    typename A::Node joined = join_there<A>(mine, other, mine_is_upper, n, h, r);
     return r + h < n ? joined : mine_is_upper ? other : mine;
 }
 
@@ -70,12 +77,11 @@ template <class A, bool WHOLE>
 RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typename A::Node &other, int n, int h,
                                        int lane)
 {
-    if constexpr (WHOLE) {
-        int64_t each = n >> (32 - __clz(h)); /* elements of either side, where they count */
+    int64_t each = n >> (32 - __clz(h)); /* elements of either side, if all lanes are as long */
+    if constexpr (WHOLE)
         return join_full<A>(mine, other, each, each);
-    } else {
+    else
         return join_halves<A>(mine, other, lane & h, n, h, lane & (h - 1));
-    }
 }
 
 /* Whether nodes may be joined in any order. */
