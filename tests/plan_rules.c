@@ -35,7 +35,7 @@ static int64_t draw_extent(Random *random, int bits)
 }
 
 /* Aligned rows of 32 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
-   too few are like that. */
+   too few are like that. logsumexp has no kernel of its own for the latter. */
 static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
 {
     int64_t bytes = lines ? 1024 + 16 * below(random, 193) : 32 << below(random, 5);
@@ -126,8 +126,9 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     shape->problem.nan = (rdx_ops[op].options & RDX_OPTION_NAN) && below(random, 4) == 0;
     int64_t align = rdx_type_align(in);
     shape->in_align = rdx_max(align, (int64_t)1 << below(random, 9));
-    if (seed % 8 == 0)
-        pack_rows(shape, random, rdx_types[in].size, seed % 16 == 8);
+    bool lines = seed % 16 == 8 && op != RDX_LOGSUMEXP;
+    if (lines || seed % 16 == 0)
+        pack_rows(shape, random, rdx_types[in].size, lines);
     if (seed % 16 == 4)
         cut_rows_into_runs(shape, random);
 }
@@ -280,9 +281,6 @@ bool plan_keeps_busy(const PlanCase *p, const RdxConfig *c)
         return false;
     KEEPS(c->items >= device->units);
     KEEPS(c->waves >= 0.9 || c->items >= 2 * device->units);
-    /* logsumexp of a chunk or less waits for its exponentials, not for bytes: of 520 f16 five times as long. */
-    if (rdx_recipe_is_twice(&p->recipe) && layout.count <= rdx_recipe_chunk(&p->recipe))
-        return false;
     bool stretches = layout.run * layout.size >= 512 || (layout.packed && layout.columns * layout.size >= 512);
     /* Columns that are not aligned, and too few rows to be shifted, are loaded an element at a time as those of gather are; blocks of narrow
        ones share what few rows there are. */

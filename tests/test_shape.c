@@ -115,7 +115,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     }
     case RDX_CUDA_KIND_LINE_ROWS: { /* rows of two to eight lines, as many as all warps read at once, each one warp's */
         int64_t lines = rdx_div_up(p->space.reduce_count, p->recipe.lanes);
-        KEEPS(lines >= 2 && lines * s->line_rows <= 16);
+        KEEPS(lines >= 2 && lines * s->line_rows <= RDX_CUDA_CHUNK_LINES);
         KEEPS(s->line_rows == RDX_CUDA_LINE_ROWS || s->line_rows == RDX_CUDA_LINE_ROWS / 2);
         KEEPS(p->space.keep_rank == 1 && s->team == 1 && s->finishing == RDX_FINISHING_NONE);
         KEEPS(s->group_outputs % (RDX_CUDA_WARPS * s->line_rows) == 0);

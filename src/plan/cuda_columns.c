@@ -69,8 +69,8 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
 /* ---- Lanes of columns, one after the other ---- */
 
 /* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. A thread without a ring
-   asks for 16 vectors at once, and keeps lanes enough for that. With twice as many warps wanted of those, axis 0 of 100 x 500 x 1000 f32, permuted, took
-   64.5 us, not 55, 256 x 1M 247, not 245, 4096 x 512 x 128 246, not 245. */
+   asks for 16 vectors at once, and keeps lanes enough for that. With twice as many warps wanted of those, axis 0
+   of 100 x 500 x 1000 f32, permuted, took 64.5 us, not 55, 256 x 1M 247, not 245, 4096 x 512 x 128 246, not 245. */
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t lines, int groups)
 {
     int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), warps = 1;

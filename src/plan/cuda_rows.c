@@ -182,7 +182,7 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const RdxRecipe *recipe = s->recipe;
     RdxCudaShape *shape = &launch->shape;
     const int rows = line_rows_of(recipe, s->space->in_size, launch->words);
-    bool counted = recipe->algebra == RDX_ALGEBRA_VAR || recipe->algebra == RDX_ALGEBRA_CVAR;
+    const bool counted = is_variance(recipe, true) && !recipe->omit; /* else nodes have counts of their own */
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
         rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) || (counted && recipe->count % recipe->lanes != 0) ||
         !take_registers(launch, s, config))
@@ -210,9 +210,9 @@ static bool are_groups(const RdxRecipe *recipe)
 /* Rows of one run of aligned vectors.
 
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
-   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277; but var over 128K x 1000
-   303 and 242, x 2000 354 and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16 131 and 114.
-   logsumexp asks for the next chunk while it folds. */
+   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277; but var over 128K x 1000 303 and 242, x 2000 354
+   and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
+   131 and 114. logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
