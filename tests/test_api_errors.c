@@ -97,6 +97,12 @@ static void check_status(size_t i, RdxStatus status, const char *function)
                   spoilt[i].name, rdx_last_error(), spoilt[i].word);
 }
 
+/* Whatever was built beside this program, there is no plugin here. */
+static void name_no_plugin(void)
+{
+    setenv("RDX_CUDA_PLUGIN", "/nowhere/libredax_cuda.so", 1);
+}
+
 START_TEST(plan_create_refuses)
 {
     static Given given, before;
@@ -230,6 +236,7 @@ Suite *test_api_errors_suite(void)
     Suite *suite = suite_create("api_errors");
     TCase *tests = tcase_create("api_errors");
     tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, name_no_plugin, NULL);
     tcase_add_test(tests, plan_create_refuses);
     tcase_add_test(tests, reduce_refuses);
     tcase_add_test(tests, infer_refuses);

@@ -1,9 +1,10 @@
-/* The plugin loader without a plugin: what RDX_CUDA_PLUGIN names is looked at, and every way in which it is no plugin of ours has a
-   status and a sentence that names it. Each test is a process of its own, as the lookup happens once. */
+/* The plugin loader with no plugin that can be used: what RDX_CUDA_PLUGIN names is looked at, and every way in which it is no plugin
+   of ours has a status and a sentence that names it. Each test is a process of its own, as the lookup happens once. */
 #include "given.h"
 
 #include <check.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,9 +28,28 @@ static void expect(const char *plugin, RdxStatus first, RdxStatus second, const 
     ck_assert_int_eq(rdx_reduce(&given.problem, NULL), RDX_OK);
 }
 
+/* A plugin that was built beside this program, or is installed. */
+static bool plugin_lies_there(void)
+{
+    Dl_info info;
+    char beside[4096];
+    ck_assert_int_ne(dladdr((void *)(uintptr_t)&rdx_version, &info), 0);
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    snprintf(beside, sizeof beside, "%.*slibredax_cuda.so", folder, info.dli_fname);
+    void *library = slash ? dlopen(beside, RTLD_NOW | RTLD_LOCAL) : NULL;
+    library = library ? library : dlopen("libredax_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    return library != NULL;
+}
+
+/* No name given: no plugin, or the one that lies there, which is shown no GPU. */
 START_TEST(none)
 {
-    expect(NULL, RDX_ERR_NO_PLUGIN, RDX_ERR_NO_PLUGIN, "libredax_cuda.so");
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    if (plugin_lies_there())
+        expect(NULL, RDX_ERR_NO_DEVICE, RDX_ERR_NO_DEVICE, "CUDA devices");
+    else
+        expect(NULL, RDX_ERR_NO_PLUGIN, RDX_ERR_NO_PLUGIN, "libredax_cuda.so");
 }
 END_TEST
 
