@@ -115,20 +115,12 @@ RDX_NO_COUNTS(t32)
 RDX_NO_COUNTS(t8)
 RDX_NO_COUNTS(i64)
 
-/* 16 elements of the type are exact in it, and as many such sums as 2 to the power of spare_levels. */
+/* 16 elements of the type are exact in it. */
 typedef int16_t RdxWide_i8, RdxWide_u8;
 typedef int32_t RdxWide_i16, RdxWide_u16;
 typedef int64_t RdxWide_i32;
 typedef int32_t RdxWide_t32; /* of truth values, 0 or 1 */
-typedef uint8_t RdxWide_t8;  /* the same as bytes: a lane has at most 128 lines (columns.c), 64 in rows */
-enum {
-    rdx_isum_spare_levels_i8 = 4, /* 16 * 16 * -128 = -2^15 */
-    rdx_isum_spare_levels_u8 = 3,
-    rdx_isum_spare_levels_i16 = 12,
-    rdx_isum_spare_levels_u16 = 11,
-    rdx_isum_spare_levels_i32 = 28,
-    rdx_isum_spare_levels_t32 = 26,
-};
+typedef uint8_t RdxWide_t8;  /* the same as bytes: a lane has at most 128 lines (columns.c) */
 
 #define RDX_INT int32_t
 #define RDX_UINT uint32_t

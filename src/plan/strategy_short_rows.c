@@ -12,10 +12,16 @@ static bool is_contiguous(const RdxSpace *space)
     return space->reduce_rank == 1 && space->reduce[0].in == space->in_size;
 }
 
+/* Sums that widen have no order that shows: a row is added up straight. */
+static bool is_exact(const RdxSituation *situation)
+{
+    return situation->recipe->algebra == RDX_ALGEBRA_ISUM;
+}
+
 static bool can_halve(const RdxSituation *situation)
 {
     int64_t n = situation->space->reduce_count;
-    return is_contiguous(situation->space) && (n >= CROOKED || n == rdx_pow2_floor(n));
+    return is_contiguous(situation->space) && (is_exact(situation) || n >= CROOKED || n == rdx_pow2_floor(n));
 }
 
 const char *rdx_plan_short_rows_applicable(const RdxSituation *situation)
@@ -48,6 +54,8 @@ double rdx_plan_short_rows_cost(const RdxSituation *situation, RdxConfig *config
     double element = rdx_cpu_element_ns(situation->recipe);
     if (config->variant == 0)
         return rdx_cpu_cost(situation, config, blocks * n * 30 + outputs * n * (element + 0.5 + state / 64));
+    if (is_exact(situation))
+        return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (3 + n * element));
     double present = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
     bool even = space->reduce_count == rdx_pow2_floor(space->reduce_count) || n > present;
     double row = (n > present ? 15 : 0) + (even ? 0 : 12);

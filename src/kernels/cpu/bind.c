@@ -74,6 +74,8 @@ static void set_load(RdxLoad *load, const RdxRecipe *recipe)
     } else if (recipe->map == RDX_MAP_NONZERO) { /* in [1, infinity], and NaN */
         load->turn = 1;
         load->nan = recipe->omit ? 0x7f800000 : INT32_MAX;
+    } else if (recipe->in == RDX_TYPE_BOOL) { /* sums of truths */
+        load->turn = 1;
     }
 }
 

@@ -47,7 +47,8 @@ typedef struct RdxFold {
     RdxLoad load;
 } RdxFold;
 
-/* Rows of n elements, of lanes to 16 * lanes (worker.h: rdx_rows_fit), `step` bytes apart: one sealed, halved node each. */
+/* Rows of n elements, of lanes to 16 * lanes or, of sums that widen, any number (worker.h: rdx_rows_fit), `step` bytes apart: one
+   sealed, halved node each. */
 typedef struct RdxRows {
     const unsigned char *in;
     int64_t step, plane, count, n, lanes, unit;

@@ -11,6 +11,9 @@
 #include "widen.h"
 
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #ifdef RDX_ISA_LEAN
 const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
@@ -164,7 +167,6 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
 
 #define A isum
 #define A_UPPER ISUM
-#define EXACT 1
 #define T uint8_t
 #define RDX_SUFFIX t8
 #define FUSED u8_of_bool
@@ -198,6 +200,11 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES(F32, ISUM, U8, ZERO, isum, u8_of_f32, NULL),
     FUSES(BOOL, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
     FUSES(BOOL, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
+    FUSES(BOOL, ISUM, U8, NONE, isum, u8_of_bool, NULL),
+    FUSES(I8, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
+    FUSES(I8, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
+    FUSES(U8, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
+    FUSES(U8, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
     FUSES(I8, MAX, I32, NONE, max, k8, NULL),
     FUSES(I8, MAX, I32, KEY, max, k8, NULL),
     FUSES(I8, ARGMAX, I32, NONE, argmax, k8, NULL),

@@ -85,25 +85,43 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
-/* A sum that widens, whose order does not show, over runs at one distance, each a whole number of lines: each run is a row. bool and
-   bytes of 1024 from L2: 14 GB/s by scattered lines, 33 so. */
-static bool has_exact_rows(const RdxWorker *worker, int64_t e, int64_t n)
+/* A sum that widens, whose order does not show: each run is added up straight, wherever it begins and ends, whole ones at one distance
+   some at once. */
+static int64_t sum_of_runs(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n)
 {
     const RdxSpace *space = worker->space;
-    return worker->recipe->algebra == RDX_ALGEBRA_ISUM && space->reduce_rank == 2 && n % space->reduce[1].extent == 0 &&
-           e % space->reduce[1].extent == 0 && rdx_rows_fit(worker, space->reduce[1].extent);
+    const bool spaced = space->reduce_rank == 2;
+    int64_t sum[RDX_LINES], total = 0;
+    const RdxStrip strip = {.part = {(unsigned char *)sum}};
+    for (int64_t done = 0; done < n;) {
+        RdxWalk walk;
+        rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e + done);
+        const int64_t run = rdx_min(rdx_walk_run(&walk), n - done);
+        const int64_t runs = spaced && run == space->reduce[1].extent ? rdx_min(RDX_LINES, (n - done) / run) : 1;
+        rdx_rows_fold(worker, in + walk.in, space->reduce[0].in, runs, run, 0, 0, strip);
+        for (int64_t i = 0; i < runs; i++)
+            total += sum[i];
+        done += runs * run;
+    }
+    return total;
 }
 
-static void fold_exact(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n, RdxStrip nodes)
+static void add_up(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const RdxDim *outer = worker->space->reduce, *inner = outer + 1;
-    const int64_t count = n / inner->extent;
-    RdxStrip strip;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RDX_LINES * recipe->unit);
-    rdx_rows_fold(worker, in + e / inner->extent * outer->in, outer->in, count, inner->extent, 0, 0, strip);
-    worker->code->algebra->halve(strip, count, count, recipe->unit);
-    rdx_strip_copy(nodes, strip, recipe, recipe->unit);
+    const int64_t chunk = rdx_recipe_chunk(recipe), begin = first * chunk;
+    const int64_t end = rdx_min(recipe->count, begin + count * chunk);
+    if (worker->space->reduce_rank < 2) {
+        rdx_rows_fold(worker, block->in + begin * worker->space->in_size, block->in_step, block->outputs, end - begin,
+                      0, 0, nodes);
+        return;
+    }
+    /* Chunk by chunk: the runs of neighbours follow each other. */
+    int64_t *sum = (int64_t *)(void *)nodes.part[0];
+    for (int64_t e = begin; e < end; e += chunk)
+        for (int64_t i = 0; i < block->outputs; i++)
+            sum[i] = (e > begin ? sum[i] : 0) +
+                     sum_of_runs(worker, block->in + i * block->in_step, e, rdx_min(chunk, end - e));
 }
 
 /* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from several have
@@ -228,21 +246,16 @@ static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int6
         fold_copies(worker, some, e, n, nodes);
         return;
     }
-    if (!in_one_run && !has_exact_rows(worker, e, n)) {
+    if (!in_one_run) {
         if (rdx_rows_fit_runs(worker) && !has_index_table(worker))
             fold_row_runs(worker, some, e, n, nodes);
         else
             fold_scattered(worker, some, e, n, nodes);
         return;
     }
-    for (int64_t i = 0; i < some->outputs; i++) {
-        const unsigned char *in = some->in + i * some->in_step;
-        RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
-        if (in_one_run)
-            rdx_chunk_fold(worker, in + offset, n, 1, index, to);
-        else
-            fold_exact(worker, in, e, n, to);
-    }
+    for (int64_t i = 0; i < some->outputs; i++)
+        rdx_chunk_fold(worker, some->in + i * some->in_step + offset, n, 1, index,
+                       rdx_strip_at(nodes, recipe, i * recipe->unit));
 }
 
 enum { RUN = 8 };
@@ -334,6 +347,10 @@ static int64_t run_of(const RdxWorker *worker, Reach reach, int64_t first, int64
 static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes, bool copy)
 {
     const RdxRecipe *recipe = worker->recipe;
+    if (recipe->algebra == RDX_ALGEBRA_ISUM && !worker->code->staged && !copy) {
+        add_up(worker, block, first, count, nodes);
+        return;
+    }
     const Reach reach = reach_of(worker, copy);
     RdxBlock one = *block;
     Rows rows = {&one, reach, run_of(worker, reach, first, count), first + count};

@@ -93,6 +93,14 @@ static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxS
         worker->code->algebra->halve_rows(nodes, room, block->outputs, words, words, 1);
 }
 
+/* The same row by row, but for the shortest: 16 i8 from L2 16 GB/s, by words 28; 64 of them 30 and 25. */
+static bool sums_rows(const RdxWorker *worker, int64_t n)
+{
+    enum { shortest = 64 };
+    const bool short_words = has_words(worker, n) && n == rdx_pow2_floor(n) && n * worker->space->in_size < shortest;
+    return worker->recipe->algebra == RDX_ALGEBRA_ISUM && !short_words;
+}
+
 void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -112,7 +120,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         rdx_chunk_offsets(worker, 1);
     else if (recipe->indexed)
         fill_offsets(worker, rdx_min(at_once, block->outputs), n);
-    if (!one_line && rdx_rows_fit(worker, n)) {
+    if ((!one_line || sums_rows(worker, n)) && rdx_rows_fit(worker, n)) {
         rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, nodes);
         return;
     }
