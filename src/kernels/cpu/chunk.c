@@ -89,7 +89,7 @@ static void stage_lines(const RdxWorker *worker, RdxFold *fold, int64_t width)
 }
 
 void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
-                    const int64_t index[], const int64_t *offset, RdxStrip nodes)
+                    const int64_t index[], const int64_t *offset, const RdxStrip *nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     int in_size = rdx_types[recipe->in].size;
@@ -109,7 +109,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         fold.stride = stride;
         fold.plane = 0;
         fold.width = width * recipe->unit;
-        fold.nodes = nodes;
+        rdx_strip_set(&fold.nodes, nodes);
         fold.offset = offset;
         worker->code->fold(&fold);
         return;
@@ -122,7 +122,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         fold.load.ahead = 0;
         fold.load.in_order = false; /* they lie in L1 */
         fold.width = columns * recipe->unit;
-        fold.nodes = rdx_strip_at(nodes, recipe, at * recipe->unit);
+        fold.nodes = rdx_strip_at(*nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;
         worker->code->fold(&fold);
     }
@@ -169,7 +169,7 @@ RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const un
     rows->n = n;
     rows->lanes = recipe->lanes;
     rows->unit = recipe->unit;
-    rows->nodes = *nodes;
+    rdx_strip_set(&rows->nodes, nodes);
     rows->index = index;
     rows->next_index = rows->index_step = 0;
     rows->offset = NULL;
@@ -184,10 +184,10 @@ RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const un
 }
 
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
-                   int64_t first_index, int64_t next_index, RdxStrip nodes)
+                   int64_t first_index, int64_t next_index, const RdxStrip *nodes)
 {
     RdxRows rows;
-    set_rows(&rows, worker, in, step, count, n, first_index, &nodes);
+    set_rows(&rows, worker, in, step, count, n, first_index, nodes);
     rows.next_index = next_index;
     if (!worker->code->staged) {
         worker->code->rows(&rows);
@@ -202,7 +202,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     for (int64_t i = 0; i < count; i += at_once) {
         rows.count = rdx_min(at_once, count - i);
         stage_run(worker, &stage, 0, in + i * step, rows.count * n);
-        rows.nodes = rdx_strip_at(nodes, worker->recipe, i * worker->recipe->unit);
+        rows.nodes = rdx_strip_at(*nodes, worker->recipe, i * worker->recipe->unit);
         rows.index = first_index + i * next_index;
         worker->code->rows(&rows);
     }
@@ -214,10 +214,10 @@ bool rdx_rows_fit_runs(const RdxWorker *worker)
 }
 
 void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,
-                        const int64_t from[], int64_t first_index, RdxStrip nodes)
+                        const int64_t from[], int64_t first_index, const RdxStrip *nodes)
 {
     RdxRows rows;
-    set_rows(&rows, worker, in, step, count, n, first_index, &nodes);
+    set_rows(&rows, worker, in, step, count, n, first_index, nodes);
     rows.run = run;
     rows.from = from;
     worker->code->rows(&rows);
@@ -278,9 +278,9 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
         index[place] = first_index + k * step;
     }
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    const RdxStrip nodes = rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit);
     rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index,
-                   recipe->indexed ? offset + from * columns : NULL,
-                   rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit));
+                   recipe->indexed ? offset + from * columns : NULL, &nodes);
 }
 
 void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
@@ -293,7 +293,7 @@ void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, in
 }
 
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
-                    RdxStrip nodes)
+                    const RdxStrip *nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     if (columns == 1 && rdx_rows_fit(worker, n)) {
@@ -305,11 +305,11 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     if (n < lanes) /* one line of all columns */
-        rdx_fold_lines(worker, 1, &data, 0, n * columns, &first_index, recipe->indexed ? offset : NULL, strip);
+        rdx_fold_lines(worker, 1, &data, 0, n * columns, &first_index, recipe->indexed ? offset : NULL, &strip);
     else
         rdx_chunk_lanes(worker, data, n, columns, first_index, strip);
-    worker->code->algebra->halve(strip, n, lanes, columns * recipe->unit);
-    rdx_strip_copy(nodes, strip, recipe, columns * recipe->unit);
+    worker->code->algebra->halve(&strip, n, lanes, columns * recipe->unit);
+    rdx_strip_copy(*nodes, strip, recipe, columns * recipe->unit);
 }
 
 void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[])

@@ -59,7 +59,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         }
         stride = bytes;
     }
-    rdx_fold_lines(worker, lines, line, stride, strip->rows * strip->block->outputs, index, NULL, nodes);
+    rdx_fold_lines(worker, lines, line, stride, strip->rows * strip->block->outputs, index, NULL, &nodes);
 }
 
 /* Node (h, r) of the lane tree; r < n. Of a wide row: the nodes of its rows side by side. */
@@ -109,7 +109,7 @@ static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStri
             index[k] = worker->space->index_offset + row * rows->index;
         }
         RdxStrip to = at ? rdx_worker_spare(worker, level) : nodes;
-        rdx_fold_lines(worker, lines, line, backwards ? -rows->in : rows->in, strip->block->outputs, index, NULL, to);
+        rdx_fold_lines(worker, lines, line, backwards ? -rows->in : rows->in, strip->block->outputs, index, NULL, &to);
         if (at)
             worker->code->algebra->join(nodes, nodes, to, strip->block->outputs * worker->recipe->unit, 1, 1);
     }
@@ -149,7 +149,8 @@ static void line_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip no
     const RdxSpace *space = worker->space;
     int64_t e = chunk * tree->span, step = space->reduce_rank ? space->reduce[0].index : 0;
     rdx_chunk_fold(worker, block->in + e * block->outputs * space->in_size,
-                   rdx_chunk_elements(worker->recipe, chunk, 1), block->outputs, space->index_offset + e * step, nodes);
+                   rdx_chunk_elements(worker->recipe, chunk, 1), block->outputs, space->index_offset + e * step,
+                   &nodes);
 }
 
 void rdx_cpu_columns(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes)

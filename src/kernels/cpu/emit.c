@@ -96,18 +96,21 @@ static int64_t outputs_at_once(const RdxWorker *worker, bool two)
     return 16 * TILE / rdx_max(work, size);
 }
 
-void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned char *out, unsigned char *out2,
+void rdx_emit(const RdxWorker *worker, const RdxStrip *nodes, int64_t outputs, unsigned char *out, unsigned char *out2,
               int64_t out_step, int64_t out2_step)
 {
     const RdxRecipe *recipe = worker->recipe;
     double room[2 * TILE], second[2 * TILE];
-    const int64_t at_once = outputs_at_once(worker, out2 != NULL);
+    const int64_t at_once = outputs <= TILE ? outputs : outputs_at_once(worker, out2 != NULL);
     for (int64_t at = 0; at < outputs; at += at_once) {
         int64_t count = rdx_min(outputs - at, at_once);
+        RdxStrip later;
+        const RdxStrip *some = nodes;
+        if (at)
+            later = rdx_strip_at(*nodes, recipe, at * recipe->unit), some = &later;
         Target first = {out + at * out_step, out_step, (RdxType)recipe->out, worker->code->store};
-        RdxStrip some = at ? rdx_strip_at(nodes, recipe, at * recipe->unit) : nodes;
         if (worker->code->half_keys || worker->code->key_offset != 0)
-            worker->code->isa->widen_keys(some.part[0], count, worker->code->half_keys, recipe->flip,
+            worker->code->isa->widen_keys(some->part[0], count, worker->code->half_keys, recipe->flip,
                                           worker->code->key_offset);
         void *result = worker->code->isa->finish(recipe, some, count, room, out2 ? second : NULL);
         if (worker->beta != 0) {

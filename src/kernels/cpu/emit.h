@@ -5,7 +5,7 @@
 #include "worker.h"
 
 /* Finishes and stores `outputs` consecutive results of a block; out2 NULL: no second output. */
-void rdx_emit(const RdxWorker *worker, RdxStrip nodes, int64_t outputs, unsigned char *out, unsigned char *out2,
+void rdx_emit(const RdxWorker *worker, const RdxStrip *nodes, int64_t outputs, unsigned char *out, unsigned char *out2,
               int64_t out_step, int64_t out2_step);
 
 /* The nodes of a reduction of nothing. */

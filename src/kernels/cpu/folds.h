@@ -33,7 +33,7 @@ extern const RdxFused RDX_LEVEL(fused)[];
 
 void RDX_LEVEL(map)(void *dst, int64_t dst_plane, const void *src, int64_t src_plane, int64_t n,
                     const RdxRecipe *recipe);
-void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second);
+void *RDX_LEVEL(finish)(const RdxRecipe *recipe, const RdxStrip *nodes, int64_t n, void *room, void *second);
 void RDX_LEVEL(widen_keys)(void *keys, int64_t n, bool half, bool flip, int32_t offset);
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta);
 void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int size, int64_t ahead);

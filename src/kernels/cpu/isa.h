@@ -72,7 +72,7 @@ typedef struct RdxAlgebraCode {
     /* dst[w] = join(a[w], b[w]); dst may be a. na, nb: elements in every a and in every b. */
     void (*join)(RdxStrip dst, RdxStrip a, RdxStrip b, int64_t width, int64_t na, int64_t nb);
     /* In place over min(n, lanes) * unit nodes of one chunk of n elements; the first unit nodes are the answer. */
-    void (*halve)(RdxStrip nodes, int64_t n, int64_t lanes, int64_t unit);
+    void (*halve)(const RdxStrip *nodes, int64_t n, int64_t lanes, int64_t unit);
     /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each, which are lost: row i's answer goes
        to to[i]; to may be rows. */
     void (*halve_rows)(RdxStrip to, RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
@@ -130,7 +130,7 @@ typedef void (*RdxMapCode)(void *dst, int64_t dst_plane, const void *src, int64_
 
 /* n nodes (unit each) -> n results (complex and minmax: pairs) and, where asked for, second[n]. Returns the results: in room, or
    the nodes themselves where they are the answer. */
-typedef void *(*RdxFinishCode)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second);
+typedef void *(*RdxFinishCode)(const RdxRecipe *recipe, const RdxStrip *nodes, int64_t n, void *room, void *second);
 
 /* n contiguous results -> n contiguous elements of the output dtype. */
 typedef void (*RdxStore)(void *dst, const void *src, int64_t n);

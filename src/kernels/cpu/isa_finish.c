@@ -239,8 +239,9 @@ static bool nodes_are_results(const RdxRecipe *recipe)
     }
 }
 
-void *RDX_LEVEL(finish)(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *room, void *second)
+void *RDX_LEVEL(finish)(const RdxRecipe *recipe, const RdxStrip *at, int64_t n, void *room, void *second)
 {
+    const RdxStrip nodes = *at;
     if (nodes_are_results(recipe))
         return nodes.part[0];
     if (recipe->finish == RDX_FINISH_KEY)

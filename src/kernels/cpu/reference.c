@@ -49,7 +49,8 @@ static Node lane(RdxWorker *worker, const unsigned char *in, int64_t first, int6
         line[place] = in + walk.in;
         index[place] = logical;
     }
-    rdx_fold_lines(worker, (int)node.elements, line, 0, 1, index, NULL, strip_of(&node));
+    const RdxStrip strip = strip_of(&node);
+    rdx_fold_lines(worker, (int)node.elements, line, 0, 1, index, NULL, &strip);
     return node;
 }
 

@@ -77,11 +77,11 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     for (int64_t e = 0; e < n; e += lanes) {
         const unsigned char *line = raw + e * worker->space->in_size;
         int64_t width = rdx_min(n - e, lanes);
-        rdx_fold_lines(worker, 1, &line, 0, width, &zero, table + e, e ? line_nodes : all);
+        rdx_fold_lines(worker, 1, &line, 0, width, &zero, table + e, e ? &line_nodes : &all);
         if (e)
             worker->code->algebra->join(all, all, line_nodes, width, 1, 1);
     }
-    worker->code->algebra->halve(all, n, recipe->lanes, 1);
+    worker->code->algebra->halve(&all, n, recipe->lanes, 1);
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
@@ -98,7 +98,7 @@ static int64_t sum_of_runs(RdxWorker *worker, const unsigned char *in, int64_t e
         rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e + done);
         const int64_t run = rdx_min(rdx_walk_run(&walk), n - done);
         const int64_t runs = spaced && run == space->reduce[1].extent ? rdx_min(RDX_LINES, (n - done) / run) : 1;
-        rdx_rows_fold(worker, in + walk.in, space->reduce[0].in, runs, run, 0, 0, strip);
+        rdx_rows_fold(worker, in + walk.in, space->reduce[0].in, runs, run, 0, 0, &strip);
         for (int64_t i = 0; i < runs; i++)
             total += sum[i];
         done += runs * run;
@@ -113,7 +113,7 @@ static void add_up(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
     const int64_t end = rdx_min(recipe->count, begin + count * chunk);
     if (worker->space->reduce_rank < 2) {
         rdx_rows_fold(worker, block->in + begin * worker->space->in_size, block->in_step, block->outputs, end - begin,
-                      0, 0, nodes);
+                      0, 0, &nodes);
         return;
     }
     /* Chunk by chunk: the runs of neighbours follow each other. */
@@ -151,7 +151,7 @@ static void fold_row_runs(RdxWorker *worker, const RdxBlock *some, int64_t e, in
         from[k] = walk.in;
         rdx_walk_advance(&walk, run);
     }
-    rdx_rows_fold_runs(worker, some->in, some->in_step, some->outputs, n, run, from, index, nodes);
+    rdx_rows_fold_runs(worker, some->in, some->in_step, some->outputs, n, run, from, index, &nodes);
 }
 
 /* The same with lines that are converted first, or of indices in any order: the lines are folded where they lie, by ascending logical
@@ -177,8 +177,8 @@ static void fold_scattered(RdxWorker *worker, const RdxBlock *some, int64_t e, i
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, lanes * recipe->unit);
     for (int64_t i = 0; i < some->outputs; i++) {
-        rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, strip);
-        worker->code->algebra->halve(strip, n, lanes, recipe->unit);
+        rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, &strip);
+        worker->code->algebra->halve(&strip, n, lanes, recipe->unit);
         rdx_strip_copy(rdx_strip_at(nodes, recipe, i * recipe->unit), strip, recipe, recipe->unit);
         for (int k = 0; i + 1 < some->outputs && k < lines; k++)
             line[k] += some->in_step;
@@ -214,7 +214,7 @@ static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int6
     const unsigned char *raw = worker->scratch + worker->plan->raw;
     copy_elements(worker, some, e, n, table);
     if (!table && rdx_rows_fit(worker, n)) {
-        rdx_rows_fold(worker, raw, raw_bytes, some->outputs, n, space->index_offset + e * step, 0, nodes);
+        rdx_rows_fold(worker, raw, raw_bytes, some->outputs, n, space->index_offset + e * step, 0, &nodes);
         return;
     }
     for (int64_t i = 0; i < some->outputs; i++) {
@@ -222,7 +222,7 @@ static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int6
         if (table)
             fold_indexed(worker, raw + i * raw_bytes, n, to);
         else
-            rdx_chunk_fold(worker, raw + i * raw_bytes, n, 1, space->index_offset + e * step, to);
+            rdx_chunk_fold(worker, raw + i * raw_bytes, n, 1, space->index_offset + e * step, &to);
     }
 }
 
@@ -253,9 +253,10 @@ static void fold_some(RdxWorker *worker, const RdxBlock *some, Reach reach, int6
             fold_scattered(worker, some, e, n, nodes);
         return;
     }
-    for (int64_t i = 0; i < some->outputs; i++)
-        rdx_chunk_fold(worker, some->in + i * some->in_step + offset, n, 1, index,
-                       rdx_strip_at(nodes, recipe, i * recipe->unit));
+    for (int64_t i = 0; i < some->outputs; i++) {
+        const RdxStrip to = rdx_strip_at(nodes, recipe, i * recipe->unit);
+        rdx_chunk_fold(worker, some->in + i * some->in_step + offset, n, 1, index, &to);
+    }
 }
 
 enum { RUN = 8 };
@@ -293,7 +294,7 @@ static void fold_runs(const RdxTree *tree, int64_t e, int64_t chunks, RdxStrip n
     for (int64_t i = 0; i < tree->outputs; i += at_once) {
         int64_t outputs = rdx_min(at_once, tree->outputs - i), all = outputs * chunks;
         rdx_rows_fold(worker, block->in + i * block->in_step + walk.in, chunk * space->in_size, all, chunk,
-                      space->index_offset + walk.index, chunk * index_step, strip);
+                      space->index_offset + walk.index, chunk * index_step, &strip);
         for (int64_t pairs = all / 2; pairs >= outputs; pairs /= 2)
             worker->code->algebra->halve_rows(strip, strip, pairs, all / pairs * chunk, 2, recipe->unit);
         rdx_strip_copy(rdx_strip_at(nodes, recipe, i * recipe->unit), strip, recipe, outputs * recipe->unit);

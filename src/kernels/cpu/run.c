@@ -67,7 +67,7 @@ static RdxStrip own_nodes(const RdxWorker *worker)
 
 static void emit(const RdxWorker *worker, const Place *place, RdxStrip nodes)
 {
-    rdx_emit(worker, nodes, place->block.outputs, place->out, place->out2, place->out_step, place->out2_step);
+    rdx_emit(worker, &nodes, place->block.outputs, place->out, place->out2, place->out_step, place->out2_step);
 }
 
 static void do_item(const Run *run, RdxWorker *worker, int64_t item)
@@ -155,8 +155,8 @@ RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
         nodes.part[part] = (unsigned char *)node[part];
     RdxFpState callers = rdx_fp_enter();
     rdx_chunk_offsets(&worker, 1);
-    rdx_chunk_fold(&worker, launch->in + space->in_offset, recipe->count, 1, space->index_offset, nodes);
-    rdx_emit(&worker, nodes, 1, launch->out + space->out_offset,
+    rdx_chunk_fold(&worker, launch->in + space->in_offset, recipe->count, 1, space->index_offset, &nodes);
+    rdx_emit(&worker, &nodes, 1, launch->out + space->out_offset,
              launch->out2 ? launch->out2 + space->out2_offset : NULL, 0, 0);
     rdx_fp_leave(callers);
     return RDX_OK;

@@ -50,7 +50,7 @@ static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
     rdx_fold_lines(worker, 1, &line, 0, block->outputs * n, &worker->space->index_offset,
-                   worker->recipe->indexed ? offset : NULL, rows);
+                   worker->recipe->indexed ? offset : NULL, &rows);
 }
 
 /* The logical index of every element of the block's rows, the same for each piece of them. */
@@ -121,7 +121,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     else if (recipe->indexed)
         fill_offsets(worker, rdx_min(at_once, block->outputs), n);
     if ((!one_line || sums_rows(worker, n)) && rdx_rows_fit(worker, n)) {
-        rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, nodes);
+        rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, &nodes);
         return;
     }
     rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,

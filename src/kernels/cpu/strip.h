@@ -22,6 +22,16 @@ static inline unsigned char *rdx_strip_lay(RdxStrip *strip, unsigned char *base,
     return base;
 }
 
+/* A copy part by part: two that were just stored are not ready to be loaded as one (an execute of 16 elements 63 ns so, else 53). */
+static inline void rdx_strip_set(RdxStrip *to, const RdxStrip *from)
+{
+    _Static_assert(RDX_MAX_PARTS == 4, "every part");
+    to->part[0] = from->part[0];
+    to->part[1] = from->part[1];
+    to->part[2] = from->part[2];
+    to->part[3] = from->part[3];
+}
+
 /* The strip that begins `values` further on. */
 static inline RdxStrip rdx_strip_at(RdxStrip strip, const RdxRecipe *recipe, int64_t values)
 {

@@ -59,7 +59,7 @@ static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first,
    is staged and it is not 0, line[0] is enough and there may be more than 16. index: logical index of every line's first element,
    offset: that of each element within its line or NULL (indexed algebras only; index in ascending order). */
 void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
-                    const int64_t index[], const int64_t *offset, RdxStrip nodes);
+                    const int64_t index[], const int64_t *offset, const RdxStrip *nodes);
 
 /* The tree over leaves first .. first + count - 1, each of `span` elements: adjacent pairs, a ragged edge moves up. */
 typedef struct RdxTree {
@@ -85,17 +85,17 @@ void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[]);
    Logical indices: of the first row's first element, and from there to the next row's. */
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n);
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
-                   int64_t first_index, int64_t next_index, RdxStrip nodes);
+                   int64_t first_index, int64_t next_index, const RdxStrip *nodes);
 
 /* The same for rows of whole lines in several runs of `run` elements, where rdx_rows_fit_runs: from: where each run begins, in bytes
    from the row's start. All have the same logical indices, which go on from run to run. */
 bool rdx_rows_fit_runs(const RdxWorker *worker);
 void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,
-                        const int64_t from[], int64_t first_index, RdxStrip nodes);
+                        const int64_t from[], int64_t first_index, const RdxStrip *nodes);
 
 /* One chunk of `columns` outputs that lie side by side, lanes * columns elements a line, contiguous from `data`. */
 void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
-                    RdxStrip nodes);
+                    const RdxStrip *nodes);
 
 /* Its lanes alone, min(n, L) * columns nodes, not yet joined. */
 void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
