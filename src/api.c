@@ -164,8 +164,8 @@ static RdxStatus check_empty(const RdxSpace *space, const RdxRecipe *recipe)
 {
     bool no_value = rdx_ops[recipe->op].empty == RDX_EMPTY_ERROR || (recipe->op == RDX_NORM && recipe->p < 0);
     RDX_REQUIRE(!no_value || space->reduce_count > 0 || space->keep_count == 0, RDX_ERR_EMPTY,
-                "%s of no elements has no value; the output has %lld elements", rdx_ops[recipe->op].name,
-                (long long)space->keep_count);
+                "%s of no elements has no value; the output has %lld element%s", rdx_ops[recipe->op].name,
+                (long long)space->keep_count, space->keep_count == 1 ? "" : "s");
     return RDX_OK;
 }
 
@@ -277,11 +277,14 @@ RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
         return status;
     }
     rdx_problem_describe(&problem, made->text, sizeof made->text);
-    if (rdx_log_wants(RDX_LOG_PLAN))
-        rdx_log(RDX_LOG_PLAN, "plan %s split %lld threads %d workspace %lld: %s",
+    if (rdx_log_wants(RDX_LOG_PLAN)) {
+        char scaling[RDX_SCALING_TEXT];
+        rdx_scaling_describe(made->alpha, made->beta, scaling, sizeof scaling);
+        rdx_log(RDX_LOG_PLAN, "plan %s split %lld threads %d workspace %lld: %s%s",
                 made->config.strategy < 0 ? "reference" : rdx_strategies[made->config.strategy].name,
                 (long long)made->config.split, made->config.threads, (long long)made->config.workspace_bytes,
-                made->text);
+                made->text, scaling);
+    }
     *plan = made;
     return RDX_OK;
 }
@@ -330,6 +333,13 @@ static RdxStatus check_present(const RdxPlan *plan, const void *in, const void *
     return RDX_OK;
 }
 
+static void log_launch(const RdxPlan *plan, double alpha, double beta)
+{
+    char scaling[RDX_SCALING_TEXT];
+    rdx_scaling_describe(alpha, beta, scaling, sizeof scaling);
+    rdx_log(RDX_LOG_EXECUTE, "execute %s%s", plan->text, scaling);
+}
+
 RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
                           size_t workspace_bytes, RdxStream stream, double alpha, double beta)
 {
@@ -351,7 +361,7 @@ RdxStatus rdx_plan_launch(const RdxPlan *plan, const void *in, void *out, void *
     if (plan->space.keep_count == 0)
         return RDX_OK;
     if (rdx_log_wants(RDX_LOG_EXECUTE))
-        rdx_log(RDX_LOG_EXECUTE, "execute %s", plan->text);
+        log_launch(plan, alpha, beta);
     RdxLaunch launch = {
         .space = &plan->space,
         .recipe = &plan->recipe,

@@ -65,10 +65,19 @@ static void add_keys(Text *text, const RdxProblem *problem, RdxType in, RdxType 
     }
     if (problem->out2 && rdx_ops[problem->op].second != RDX_SECOND_SAME)
         add(text, ":out2=1");
-    if (problem->alpha != 1)
-        add(text, ":alpha=%.17g", problem->alpha);
-    if (problem->beta != 0)
-        add(text, ":beta=%.17g", problem->beta);
+    if (problem->threads)
+        add(text, ":threads=%d", problem->threads);
+}
+
+size_t rdx_scaling_describe(double alpha, double beta, char *buffer, size_t size)
+{
+    Text text = {buffer, size, 0};
+    add(&text, "%s", "");
+    if (alpha != 1)
+        add(&text, ":alpha=%.17g", alpha);
+    if (beta != 0)
+        add(&text, ":beta=%.17g", beta);
+    return text.length;
 }
 
 size_t rdx_problem_describe(const RdxProblem *problem, char *buffer, size_t size)

@@ -18,7 +18,7 @@ struct RdxPlan {
     int64_t in_align;                           /* bytes that data + byte_offset keeps */
     int64_t in_offset, out_offset, out2_offset; /* byte_offset of the tensors */
     double alpha, beta;
-    char text[160]; /* the plan's CASE, for logs */
+    char text[160]; /* the plan's CASE without alpha and beta, for logs */
 };
 
 /* rdx_execute with alpha and beta of the call; rdx_reduce comes here from the cache. */

@@ -297,6 +297,7 @@ static void check_replay(const char *text)
     rdx_case_print(&back, again, sizeof again);
     ck_assert_msg(back.op == c.op && back.dtype == c.dtype && back.rank == c.rank && back.nan == c.nan &&
                       back.second == c.second && back.p == c.p && back.correction == c.correction &&
+                      back.alpha == c.alpha && back.beta == c.beta && back.threads == c.threads &&
                       memcmp(back.shape, c.shape, (size_t)c.rank * sizeof *c.shape) == 0,
                   "%s came back as %s", text, again);
     rdx_case_release(&task);
@@ -310,6 +311,7 @@ START_TEST(logs)
                                         "norm3:f64:100",
                                         "max:i8:4x5x6@30x-1x5+4/1:out2=1",
                                         "std2:f32:7x8/-1:keep=1:out=f16",
+                                        "mean:f32:64x100/1:alpha=2:beta=-1.5:threads=2",
                                         "sum:f32:-"};
     task_open(&task, "sum:f32:64x100/1");
     rdx_set_log(hear, &heard, 0);
@@ -324,9 +326,18 @@ START_TEST(logs)
     ck_assert_int_eq(task_execute(&task, plan), RDX_OK);
     ck_assert_int_eq(heard.levels[3], 1);
     ck_assert_int_ge(heard.lines, errors + 2);
+    for (int alpha = 2; alpha < 5; alpha++) { /* one plan of the cache has many */
+        char end[16];
+        task.problem.alpha = alpha;
+        ck_assert_int_eq(rdx_reduce(&task.problem, NULL), RDX_OK);
+        snprintf(end, sizeof end, ":alpha=%d", alpha);
+        ck_assert_msg(strstr(heard.last, end) != NULL, "\"%s\" does not say %s", heard.last, end);
+    }
+    const int launches = heard.levels[3];
+    ck_assert_int_eq(launches, 4);
     rdx_set_log(NULL, NULL, 3);
     ck_assert_int_eq(task_execute(&task, plan), RDX_OK);
-    ck_assert_int_eq(heard.levels[3], 1);
+    ck_assert_int_eq(heard.levels[3], launches);
     rdx_plan_destroy(plan);
     rdx_case_release(&task);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)

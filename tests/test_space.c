@@ -316,7 +316,7 @@ START_TEST(errors)
     give(&given), given.problem.naxes = 2, given.axes[1] = -2;
     REFUSED(&given, RDX_ERR_AXIS, "axis 1", "twice");
     give(&given), given.problem.naxes = 4;
-    REFUSED(&given, RDX_ERR_AXIS, "naxes is 4", "rank 3");
+    REFUSED(&given, RDX_ERR_AXIS, "twice", "rank 3");
     give(&given), given.problem.naxes = -2;
     REFUSED(&given, RDX_ERR_AXIS, "naxes is -2");
     give(&given), given.problem.axes = NULL;

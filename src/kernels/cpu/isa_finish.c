@@ -50,28 +50,53 @@ static const int32_t *part_i32(const RdxStrip *nodes, int part)
     return (const int32_t *)(const void *)nodes->part[part];
 }
 
-/* The integer state of output i, from whichever width it has. */
-static int64_t integer_at(const RdxRecipe *recipe, const RdxStrip *nodes, int64_t i)
+/* Integer states have one of two widths: the loops below are made for each. */
+static bool is_narrow(const RdxRecipe *recipe)
 {
-    bool narrow = recipe->work == RDX_WORK_I32 && recipe->work_parts > 0;
-    return narrow ? part_i32(nodes, 0)[i] : part_i64(nodes, 0)[i];
+    return recipe->work == RDX_WORK_I32 && recipe->work_parts > 0;
+}
+
+#define STATE(i) (narrow ? (int64_t)((const int32_t *)states)[i] : ((const int64_t *)states)[i])
+#define EACH(i, ...)                                                                                                   \
+    do {                                                                                                               \
+        RDX_VECTOR_LOOP                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            __VA_ARGS__;                                                                                               \
+    } while (0)
+
+RDX_ALWAYS_INLINE void integer_results(const RdxRecipe *recipe, const void *states, const bool narrow, int64_t n,
+                                       void *result)
+{
+    const bool is_unsigned = recipe->is_unsigned;
+    const double count = (double)recipe->count;
+    if (recipe->result == RDX_WORK_I64) {
+        int64_t *to = result;
+        if (recipe->finish == RDX_FINISH_ANY)
+            EACH(i, to[i] = STATE(i) != 0);
+        else if (recipe->finish == RDX_FINISH_ALL)
+            EACH(i, to[i] = STATE(i) == 0);
+        else
+            EACH(i, to[i] = STATE(i));
+    } else if (recipe->finish == RDX_FINISH_MEAN) {
+        EACH(i, ((double *)result)[i] = (double)STATE(i) / count);
+    } else if (recipe->result == RDX_WORK_F32) {
+        if (is_unsigned)
+            EACH(i, ((float *)result)[i] = (float)(uint64_t)STATE(i));
+        else
+            EACH(i, ((float *)result)[i] = (float)STATE(i));
+    } else if (is_unsigned) {
+        EACH(i, ((double *)result)[i] = (double)(uint64_t)STATE(i));
+    } else {
+        EACH(i, ((double *)result)[i] = (double)STATE(i));
+    }
 }
 
 static void finish_integer(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, void *result)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t s = integer_at(recipe, &nodes, i);
-        if (recipe->result == RDX_WORK_I64)
-            ((int64_t *)result)[i] = recipe->finish == RDX_FINISH_ANY   ? s != 0
-                                     : recipe->finish == RDX_FINISH_ALL ? s == 0
-                                                                        : s;
-        else if (recipe->finish == RDX_FINISH_MEAN)
-            ((double *)result)[i] = (double)s / (double)recipe->count;
-        else if (recipe->result == RDX_WORK_F32)
-            ((float *)result)[i] = recipe->is_unsigned ? (float)(uint64_t)s : (float)s;
-        else
-            ((double *)result)[i] = recipe->is_unsigned ? (double)(uint64_t)s : (double)s;
-    }
+    if (is_narrow(recipe))
+        integer_results(recipe, nodes.part[0], true, n, result);
+    else
+        integer_results(recipe, nodes.part[0], false, n, result);
 }
 
 /* n * T - S * S needs up to 97 bits: formed in 128, converted as high * 2^64 + low. */
@@ -132,19 +157,26 @@ void RDX_LEVEL(widen_keys)(void *keys, int64_t n, bool half, bool flip, int32_t 
     }
 }
 
-/* Keys of integers back to integers. */
+/* Keys of integers back to integers; of minmax two a node, that of the greatest first. */
+RDX_ALWAYS_INLINE void integers_of_keys(const RdxRecipe *recipe, const void *states, const bool narrow, int64_t n,
+                                        int64_t *result, int64_t *second)
+{
+    const int64_t turn = recipe->is_unsigned ? INT64_MIN : 0;
+    if (recipe->unit == 2) {
+        EACH(i, second[i] = STATE(2 * i) ^ turn);
+        EACH(i, result[i] = ~STATE(2 * i + 1) ^ turn);
+    } else {
+        const int64_t flip = recipe->flip ? ~turn : turn;
+        EACH(i, result[i] = STATE(i) ^ flip);
+    }
+}
+
 static void finish_integer_keys(const RdxRecipe *recipe, RdxStrip nodes, int64_t n, int64_t *result, int64_t *second)
 {
-    int64_t turn = recipe->is_unsigned ? INT64_MIN : 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (recipe->unit == 2) {
-            second[i] = integer_at(recipe, &nodes, 2 * i) ^ turn;
-            result[i] = ~integer_at(recipe, &nodes, 2 * i + 1) ^ turn;
-        } else {
-            int64_t key = integer_at(recipe, &nodes, i);
-            result[i] = (recipe->flip ? ~key : key) ^ turn;
-        }
-    }
+    if (is_narrow(recipe))
+        integers_of_keys(recipe, nodes.part[0], true, n, result, second);
+    else
+        integers_of_keys(recipe, nodes.part[0], false, n, result, second);
 }
 
 /* Under omit a key at the bottom says that there was nothing but NaN: index -1. */
