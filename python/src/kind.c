@@ -159,7 +159,7 @@ static Kind *kind_new(PyObject *array)
     if (kind->family == FAMILY_OTHER && !kind->exchange && !kind->speaks_dlpack)
         kind->family = FAMILY_BUFFER;
     if (kind->family == FAMILY_BUFFER && !PyObject_CheckBuffer(array)) {
-        PyErr_Format(PyExc_TypeError, "x is a %R; redax takes arrays that speak DLPack or have a buffer", type);
+        PyErr_Format(PyExc_TypeError, "%R: redax takes arrays that speak DLPack or have a buffer", type);
         PyMem_Free(kind);
         return NULL;
     }
