@@ -236,7 +236,8 @@ typedef struct RdxProblem {
        fewer. Bits do not depend on it */
     int32_t threads;
     /* bytes, a power of two, that the input's data + byte_offset will keep in every execution; what is above 16
-       counts as 16. 0: what data has now, 16 where data is NULL */
+       counts as 16. 0: what it keeps now, where data is NULL as with one that is aligned. Along axes of negative
+       strides what is kept is where the lowest element lies */
     int32_t align;
     const RdxTensor *in; /* the input; strides may be anything */
     /* the output, shaped as said at the top. Its strides may be negative or permuted, but its elements must provably

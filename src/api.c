@@ -113,23 +113,28 @@ static RdxStatus check_aligned(const char *role, uintptr_t address, int64_t alig
     return RDX_OK;
 }
 
-/* What the input's base keeps, from the caller's word or its present address; a power of two from 1 to 16. */
-static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t *align)
+static int64_t common_align(uintptr_t a, uintptr_t b) /* the largest power of two that divides both, at most 16 */
+{
+    const uintptr_t bits = a | b | 16;
+    return (int64_t)(bits & -bits);
+}
+
+/* What the address of the input's lowest element, `offset` bytes from its first one, keeps: by the caller's word of the first one or by
+   its present address; a power of two from 1 to 16. */
+static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t offset, int64_t *align)
 {
     const RdxTensor *t = problem->in;
     int64_t given = problem->align, wanted = rdx_type_align(in);
     RDX_REQUIRE(given >= 0 && (given & (given - 1)) == 0, RDX_ERR_OPTION, "align is %lld; it is 0 or a power of two",
                 (long long)given);
-    uintptr_t address = t->data ? (uintptr_t)t->data + t->byte_offset : 0;
-    int64_t has = 16;
-    while (address % (uintptr_t)has != 0)
-        has /= 2;
+    uintptr_t address = (uintptr_t)t->data + t->byte_offset;
     RDX_REQUIRE(!given || !t->data || address % (uintptr_t)given == 0, RDX_ERR_ALIGN,
                 "align is %lld but in begins at an address of %lld modulo 64", (long long)given,
                 (long long)(address % 64));
-    *align = given ? rdx_min(given, 16) : has;
-    RDX_REQUIRE(*align >= wanted, RDX_ERR_ALIGN, "in keeps %lld bytes of alignment; %s needs %lld", (long long)*align,
+    const int64_t first = given ? rdx_min(given, 16) : common_align(address, 0);
+    RDX_REQUIRE(first >= wanted, RDX_ERR_ALIGN, "in keeps %lld bytes of alignment; %s needs %lld", (long long)first,
                 rdx_types[in].name, (long long)wanted);
+    *align = given ? common_align((uintptr_t)first, (uintptr_t)offset) : common_align(address + (uintptr_t)offset, 0);
     return RDX_OK;
 }
 
@@ -142,7 +147,8 @@ static bool intervals_meet(uintptr_t a, int64_t a_low, int64_t a_high, uintptr_t
 static RdxStatus check_pointers(const RdxPlan *plan, uintptr_t in, uintptr_t out, uintptr_t out2)
 {
     const RdxSpace *s = &plan->space;
-    RDX_TRY(check_aligned("in", in, plan->in_align, "the plan"));
+    RDX_TRY(check_aligned(s->in_offset ? "in's lowest element" : "in", in + (uintptr_t)s->in_offset, plan->in_align,
+                          "the plan"));
     RDX_TRY(check_aligned("out", out, rdx_type_align((RdxType)plan->recipe.out), rdx_types[plan->recipe.out].name));
     RDX_REQUIRE(!intervals_meet(in, s->in_low, s->in_high, out, s->out_low, s->out_high), RDX_ERR_OVERLAP,
                 "out overlaps in: out touches bytes %lld to %lld from in's first element, in %lld to %lld",
@@ -229,7 +235,7 @@ static RdxStatus choose(RdxPlan *plan)
 static RdxStatus decide(RdxPlan *plan, const RdxProblem *problem, const Types *types, const RdxPluginTable *plugin)
 {
     RDX_TRY(rdx_plan_situate(&plan->space, &plan->recipe, problem, types->in, types->out, types->out2));
-    RDX_TRY(input_alignment(problem, types->in, &plan->in_align));
+    RDX_TRY(input_alignment(problem, types->in, plan->space.in_offset, &plan->in_align));
     RDX_TRY(choose(plan));
     RDX_TRY(plugin ? plugin->bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config, problem->in->device.id)
                    : rdx_cpu_bind(&plan->kernel, &plan->space, &plan->recipe, &plan->config));

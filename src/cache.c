@@ -68,13 +68,14 @@ static void add_view(Key *key, const RdxTensor *t)
     }
 }
 
-/* 1 .. 16: what the caller promised, or what the address keeps. */
+/* What the caller promised, or where in 16 bytes the first element lies: the lowest, which is what counts, is at a distance that the
+   strides tell. */
 static uint64_t alignment_class(const RdxProblem *problem)
 {
     if (problem->align)
         return 64 + (uint64_t)problem->align;
-    uintptr_t address = problem->in->data ? (uintptr_t)problem->in->data + problem->in->byte_offset : 0;
-    return address & 15 ? address & -address : 16;
+    uintptr_t address = (uintptr_t)problem->in->data + problem->in->byte_offset;
+    return address & 15;
 }
 
 static bool can_key(const RdxTensor *t) /* bad tensors go the long way and get their sentence there */

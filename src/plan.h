@@ -15,7 +15,7 @@ struct RdxPlan {
     RdxKernel kernel;
     RdxDeviceInfo device;
     RdxDevice where;
-    int64_t in_align;                           /* bytes that data + byte_offset keeps */
+    int64_t in_align;                           /* bytes that data + byte_offset + space.in_offset keeps */
     int64_t in_offset, out_offset, out2_offset; /* byte_offset of the tensors */
     double alpha, beta;
     char text[160]; /* the plan's CASE without alpha and beta, for logs */

@@ -253,7 +253,7 @@ static void check_index_width(const PlanCase *p, const RdxConfig *c)
 static void check_vectors(const PlanCase *p, const RdxConfig *c)
 {
     const RdxSpace *s = &p->space;
-    int64_t vector = c->vector_bytes, bits = p->situation.in_align | s->in_offset;
+    int64_t vector = c->vector_bytes, bits = p->situation.in_align;
     bool along_rows = c->variant == RDX_FORM_ROWS || c->variant == RDX_FORM_RUNS;
     bool along_columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_REGISTERS;
     if (s->keep_count == 0 || s->reduce_count == 0 || (!along_rows && !along_columns && c->variant != RDX_FORM_GATHER))

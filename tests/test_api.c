@@ -209,6 +209,30 @@ START_TEST(plans_stand_alone)
 }
 END_TEST
 
+/* Rows backwards: what a plan needs is where their lowest element lies, whether data was there when it was made or not. */
+START_TEST(backwards)
+{
+    static Given given;
+    for (int has_data = 0; has_data < 2; has_data++) {
+        RdxPlan *plan = NULL;
+        give(&given);
+        given.in_strides[1] = -1;
+        given.in.byte_offset = (COLUMNS - 1) * sizeof(float);
+        if (!has_data)
+            given.in.data = given.out.data = NULL;
+        ck_assert_int_eq(rdx_plan_create(&plan, &given.problem), RDX_OK);
+        ck_assert_int_eq(rdx_plan_workspace(plan), 0);
+        ck_assert_int_eq(rdx_execute(plan, given.in_data, given.out_data, NULL, NULL, 0, NULL), RDX_OK);
+        ck_assert(given.out_data[0] == 8 && given.out_data[ROWS - 1] == 8 && given.out_data[ROWS] == -12345);
+        ck_assert_int_eq(rdx_execute(plan, given.in_data + 1, given.out_data, NULL, NULL, 0, NULL), RDX_ERR_ALIGN);
+        ck_assert_msg(
+            strstr(rdx_last_error(), "in's lowest element begins at an address of 4 modulo 64; the plan needs 16"),
+            "%s", rdx_last_error());
+        rdx_plan_destroy(plan);
+    }
+}
+END_TEST
+
 #if HAVE_DLPACK
 #define SAME_MEMBER(ours, theirs)                                                                                      \
     _Static_assert(offsetof(RdxTensor, ours) == offsetof(DLTensor, theirs), #ours " lies elsewhere");                  \
@@ -267,6 +291,7 @@ Suite *test_api_suite(void)
     tcase_add_test(tests, grown_structs);
     tcase_add_test(tests, nothing_to_do);
     tcase_add_test(tests, plans_stand_alone);
+    tcase_add_test(tests, backwards);
     tcase_add_test(tests, dlpack);
     suite_add_tcase(suite, tests);
     return suite;

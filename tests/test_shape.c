@@ -63,7 +63,7 @@ static int log2_of(int64_t n)
 /* Rows that are read into registers lie as their kernel takes it: all in aligned vectors, or an element never between two of them. */
 static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
 {
-    int64_t bits = p->situation.in_align | p->space.in_offset;
+    int64_t bits = p->situation.in_align;
     for (int d = 0; d < p->space.keep_rank; d++)
         bits |= p->space.keep[d].in;
     bool runs = cut->kind == RDX_CUDA_KIND_RUN_ROWS;
@@ -151,7 +151,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
         if (s->shifted) { /* an element never reaches into the next vector */
-            int64_t bits = p->situation.in_align | p->space.in_offset | p->space.reduce[0].in;
+            int64_t bits = p->situation.in_align | p->space.reduce[0].in;
             for (int d = 0; d < p->space.keep_rank; d++)
                 bits |= p->space.keep[d].in;
             KEEPS(bits % p->space.in_size == 0);

@@ -45,20 +45,12 @@ static bool format_named(const char *name, int *format)
     return false;
 }
 
-/* What an allocation aligned to 64 bytes leaves of the alignment at the CASE's offset. */
-static int32_t alignment_of(const RdxCase *c)
-{
-    uint64_t offset_bytes = (uint64_t)c->offset * (uint64_t)rdx_data_type(c->dtype)->size | 64;
-    return (int32_t)(offset_bytes & -offset_bytes);
-}
-
 static RdxStatus explain(const RdxCase *c, RdxTask *task, const char *device, int format, char **text)
 {
     RdxDevice own;
     RdxStatus status = rdx_case_problem(c, task);
     if (status != RDX_OK)
         return status;
-    task->problem.align = alignment_of(c);
     if (!rdx_option_device(&own, device))
         return rdx_explain_preset(task, device, format, text);
     for (int which = 0; which < task->tensors; which++)

@@ -56,9 +56,13 @@ RdxStatus rdx_explain_preset(const RdxTask *task, const char *preset, int format
     RDX_REQUIRE(space != NULL, RDX_ERR_MEMORY, "out of memory");
     RdxRecipe recipe;
     RdxCandidate candidates[RDX_STRATEGY_COUNT];
-    RdxSituation situation = {space, &recipe, device, task->problem.align ? task->problem.align : 16};
+    RdxSituation situation = {space, &recipe, device, 0};
     int count, chosen;
     RdxStatus status = situate(task, space, &recipe);
+    if (status == RDX_OK) { /* of an allocation aligned to 64 bytes */
+        uint64_t lowest = (task->problem.in->byte_offset + (uint64_t)space->in_offset) | 64;
+        situation.in_align = (int64_t)(lowest & -lowest);
+    }
     if (status == RDX_OK)
         status = rdx_choose(&situation, candidates, &count, &chosen);
     if (status == RDX_OK) {

@@ -58,7 +58,7 @@ typedef struct RdxSituation {
     const RdxSpace *space;
     const RdxRecipe *recipe;
     const RdxDeviceInfo *device;
-    int64_t in_align; /* bytes that the input's base address is known to keep: 1 .. 16 and above */
+    int64_t in_align; /* bytes that the address at space->in_offset is known to keep: 1 .. 16 and above */
 } RdxSituation;
 
 /* The launch of a configured CUDA plan; false if no kernel's blocks fit the device. */

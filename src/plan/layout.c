@@ -26,7 +26,7 @@ static int64_t common_align(int64_t a, int64_t b)
 static int64_t alignment(const RdxSituation *situation, int keeps, int reduces)
 {
     const RdxSpace *space = situation->space;
-    int64_t align = common_align(situation->in_align > 0 ? situation->in_align : 1, space->in_offset);
+    int64_t align = common_align(situation->in_align > 0 ? situation->in_align : 1, 0);
     for (int d = 0; d < keeps; d++)
         align = common_align(align, space->keep[d].in);
     for (int d = 0; d < reduces; d++)
