@@ -474,6 +474,18 @@ refuses "second output cannot be written" 1 'absent/i.npy' reduce a.npy --op max
 [ ! -e first.npy ] && report "then the first is not there either" ok || report "then the first is not there either" "it is"
 (umask 027 && "$redax" reduce a.npy --op sum -o mode.npy)
 [ "$(stat -c %a mode.npy)" = 640 ] && report "permissions follow the umask" ok || report "permissions follow the umask" "$(stat -c %a mode.npy)"
+chmod 600 mode.npy
+run reduce a.npy --op sum -o mode.npy
+[ "$(stat -c %a mode.npy)" = 600 ] && report "a file that is there keeps its permissions" "$(is_clean)" || report "a file that is there keeps its permissions" "$(stat -c %a mode.npy)"
+chmod 400 mode.npy
+# root may write anything, until it gives up its capabilities
+powerless=$([ "$(id -u)" != 0 ] && echo env || echo setpriv --bounding-set=-all)
+if $powerless true 2>/dev/null && ! $powerless test -w mode.npy; then
+    $powerless "$redax" reduce a.npy --op prod -o mode.npy >out 2>err
+    [ $? = 1 ] && grep -q 'cannot write mode.npy: Permission denied' err && prints "a read-only file is refused" '21.0' reduce mode.npy --op sum || report "a read-only file is refused" "$(cat out err)"
+else
+    skip "a read-only file: nobody here is forbidden to write it"
+fi
 if [ -e /dev/full ]; then
     for arguments in "info" "--version" "--help" "reduce a.npy --op sum" "stats a.npy" "stats a.npy --json" "explain sum:f32:8" "reduce --help"; do
         # shellcheck disable=SC2086

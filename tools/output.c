@@ -129,7 +129,7 @@ static void forget(RdxPartial *file)
 }
 
 /* Creates the temporary name and enters it into the table in one step as signals see it. */
-static bool create_partial(RdxPartial *file)
+static bool create_partial(RdxPartial *file, mode_t mode)
 {
     sigset_t set, before;
     int slot = 0;
@@ -152,10 +152,16 @@ static bool create_partial(RdxPartial *file)
         errno = reason;
         return false;
     }
+    (void)fchmod(file->descriptor, mode);
+    return true;
+}
+
+/* As open() would have made it. */
+static mode_t mode_of_new_files(void)
+{
     mode_t mask = umask(0);
     umask(mask);
-    (void)fchmod(file->descriptor, 0666 & ~mask); /* as open() would have made it */
-    return true;
+    return 0666 & ~mask;
 }
 
 bool rdx_partial_open(RdxPartial *file, const char *path)
@@ -168,6 +174,8 @@ bool rdx_partial_open(RdxPartial *file, const char *path)
         file->target = strdup(path);
     if (exists && S_ISDIR(facts.st_mode)) {
         rdx_complain("cannot write %s: it is a directory", path);
+    } else if (exists && access(path, W_OK) != 0) {
+        rdx_complain("cannot write %s: %s", path, strerror(errno));
     } else if (exists && !S_ISREG(facts.st_mode)) {
         file->descriptor = open(path, O_WRONLY | O_CLOEXEC);
         if (file->descriptor >= 0)
@@ -177,7 +185,7 @@ bool rdx_partial_open(RdxPartial *file, const char *path)
         const char *slash = strrchr(file->target, '/');
         int directory = slash ? (int)(slash + 1 - file->target) : 0;
         sprintf(file->partial, "%.*s.%.200s.XXXXXX", directory, file->target, file->target + directory);
-        if (create_partial(file))
+        if (create_partial(file, exists ? facts.st_mode & 07777 : mode_of_new_files()))
             return true;
         rdx_complain("cannot write %s: %s", path, strerror(errno));
     } else {
