@@ -496,6 +496,21 @@ if [ -e /dev/full ]; then
     refuses "full file" 1 'No space' reduce a.npy --op sum -o /dev/full
     [ -c /dev/full ] && report "devices are not replaced" ok || report "devices are not replaced" "/dev/full is gone"
 fi
+{ echo hi; cat b.npy; echo bye; } >wanted
+ln -s /dev/stdout stdout.npy
+for path in /dev/stdout /dev/fd/1 /proc/self/fd/1 stdout.npy; do
+    { echo hi; "$redax" reduce a.npy --op sum -o $path; echo bye; } >out 2>err
+    cmp -s out wanted && [ ! -s err ] && report "-o $path amid a file" ok || report "-o $path amid a file" "$(head -c 200 out err)"
+done
+"$redax" reduce a.npy --op sum -o /dev/stdout 2>err | cmp -s - b.npy && report "-o /dev/stdout into a pipe" ok || report "-o /dev/stdout into a pipe" "$(cat err)"
+echo hi >out
+"$redax" reduce a.npy --op sum -o /dev/stdout >>out 2>err
+echo bye >>out
+cmp -s out wanted && report "-o /dev/stdout at the end of a file" ok || report "-o /dev/stdout at the end of a file" "$(head -c 200 out err)"
+"$redax" reduce a.npy --op minmax -o /dev/fd/5 --out2 /dev/fd/6 5>low.npy 6>high.npy 2>err
+prints "-o /dev/fd/5" '1.0' reduce low.npy --op sum
+prints "--out2 /dev/fd/6" '6.0' reduce high.npy --op sum
+refuses "-o of a descriptor that is not open" 1 'cannot write /dev/fd/77: ' reduce a.npy --op sum -o /dev/fd/77
 npy big.npy "$(head_of '<f4' '(16777216,)')"
 truncate -s $(($(stat -c %s big.npy) + 67108864)) big.npy
 mkdir slow

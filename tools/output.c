@@ -164,22 +164,40 @@ static mode_t mode_of_new_files(void)
     return 0666 & ~mask;
 }
 
+/* The open descriptor that a path names, as /dev/stdout and /dev/fd/3 do, or leads to by absolute links; else -1. Opening such
+   a path would open the file behind the descriptor anew, at its beginning. The path exists, so its links come to an end. */
+static int descriptor_of(const char *path)
+{
+    char link[64], more;
+    int number;
+    if (sscanf(path, "/dev/fd/%d%c", &number, &more) == 1 || sscanf(path, "/proc/self/fd/%d%c", &number, &more) == 1)
+        return number;
+    ssize_t length = readlink(path, link, sizeof link);
+    if (length <= 0 || length == sizeof link || link[0] != '/')
+        return -1;
+    link[length] = '\0';
+    return descriptor_of(link);
+}
+
 bool rdx_partial_open(RdxPartial *file, const char *path)
 {
     struct stat facts;
     *file = (RdxPartial){NULL, NULL, -1, -1};
     bool exists = stat(path, &facts) == 0;
-    file->target = exists ? realpath(path, NULL) : NULL; /* a symbolic link keeps pointing at the new file */
+    int number = exists ? descriptor_of(path) : -1;
+    bool direct = number >= 0 || (exists && !S_ISREG(facts.st_mode));
+    file->target = exists && !direct ? realpath(path, NULL) : NULL; /* a symbolic link keeps pointing at the new file */
     if (file->target == NULL)
         file->target = strdup(path);
     if (exists && S_ISDIR(facts.st_mode)) {
         rdx_complain("cannot write %s: it is a directory", path);
-    } else if (exists && access(path, W_OK) != 0) {
-        rdx_complain("cannot write %s: %s", path, strerror(errno));
-    } else if (exists && !S_ISREG(facts.st_mode)) {
-        file->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    } else if (direct) {
+        fflush(stdout); /* it may be that one */
+        file->descriptor = number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
         if (file->descriptor >= 0)
             return true;
+        rdx_complain("cannot write %s: %s", path, strerror(errno));
+    } else if (exists && access(path, W_OK) != 0) {
         rdx_complain("cannot write %s: %s", path, strerror(errno));
     } else if (file->target && (file->partial = malloc(strlen(file->target) + sizeof "/..XXXXXX")) != NULL) {
         const char *slash = strrchr(file->target, '/');

@@ -25,7 +25,7 @@ bool rdx_has_colour(FILE *stream);
 enum { RDX_PARTIALS = 4 }; /* files that may be under way at one time */
 
 typedef struct RdxPartial {
-    char *target, *partial; /* partial NULL: the target is a device or a pipe and is written directly */
+    char *target, *partial; /* partial NULL: the target is a device, a pipe or a descriptor and is written directly */
     int descriptor, slot;
 } RdxPartial;
 
