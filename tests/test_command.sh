@@ -112,6 +112,11 @@ refuses "no threads" 2 ' 0 ' reduce a.npy --op sum --threads 0
 refuses "unknown device" 2 'tpu' reduce a.npy --op sum --device tpu
 refuses "result as .npz" 2 'npz' reduce a.npy --op sum -o b.npz
 refuses "one output for minmax" 2 'minmax' reduce a.npy --op minmax -o b.npy
+refuses "both outputs into one file" 2 '-o q.npy and --out2 ./q.npy are one file' reduce a.npy --op minmax -o q.npy --out2 ./q.npy
+ln -s a.npy alias.npy
+refuses "both outputs into one file, by a link" 2 'are one file' reduce a.npy --op minmax -o alias.npy --out2 a.npy
+run reduce a.npy --op minmax -o /dev/null --out2 /dev/null
+report "both outputs into one device" "$(is_clean)"
 refuses "stats without a file" 2 'which file' stats
 refuses "explain without a CASE" 2 'which CASE' explain
 refuses "explain of no CASE" 2 'column 9' explain sum:f32:

@@ -136,6 +136,8 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
         if (length > 4 && strcmp(files[i] + length - 4, ".npz") == 0)
             return rdx_complain_usage("reduce", "%s: results are written as .npy, not as .npz", files[i]);
     }
+    if (options->out && options->out2 && rdx_partial_same(options->out, options->out2))
+        return rdx_complain_usage("reduce", "-o %s and --out2 %s are one file", options->out, options->out2);
     return RDX_EXIT_DONE;
 }
 

@@ -179,6 +179,38 @@ static int descriptor_of(const char *path)
     return descriptor_of(link);
 }
 
+/* Would writing to this path write to what is there, without a temporary name? */
+static bool is_direct(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && (!S_ISREG(facts.st_mode) || descriptor_of(path) >= 0);
+}
+
+/* The one name of a file that is there or is to be; NULL: there is no such folder. */
+static char *whole_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    char *name = realpath(path, NULL); /* a symbolic link keeps pointing at the new file */
+    if (name)
+        return name;
+    char *folder = slash ? strndup(path, (size_t)(last - path)) : strdup(".");
+    char *place = folder ? realpath(folder, NULL) : NULL;
+    if (place && (name = malloc(strlen(place) + strlen(last) + 2)) != NULL)
+        sprintf(name, "%s/%s", place, last);
+    free(folder);
+    free(place);
+    return name;
+}
+
+bool rdx_partial_same(const char *path, const char *other)
+{
+    char *name = is_direct(path) ? NULL : whole_name(path), *also = name ? whole_name(other) : NULL;
+    bool same = also && strcmp(name, also) == 0;
+    free(name);
+    free(also);
+    return same;
+}
+
 bool rdx_partial_open(RdxPartial *file, const char *path)
 {
     struct stat facts;

@@ -31,6 +31,8 @@ typedef struct RdxPartial {
 
 /* SIGINT, SIGTERM, SIGHUP: remove what is under way, then exit 130 (128 + signal). */
 void rdx_partial_watch_signals(void);
+/* Do both lead to one file, so that one would replace the other? Never said of devices, pipes and descriptors. */
+bool rdx_partial_same(const char *path, const char *other);
 /* Each: false with a complaint on failure, and nothing is left behind. */
 bool rdx_partial_open(RdxPartial *file, const char *path);
 bool rdx_partial_write(RdxPartial *file, const void *bytes, size_t count);
