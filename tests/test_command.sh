@@ -177,6 +177,11 @@ for file in "${found[@]}"; do cmp -s "${found[0]}" "$file" || equal="$file diffe
 report "same bytes from ${#found[@]} pairs of instruction set and thread count" "$equal"
 RDX_ISA=mmx run reduce a.npy --op sum
 [ "$code" = 1 ] && grep -q 'RDX_ISA is mmx' err && report "unknown RDX_ISA" ok || report "unknown RDX_ISA" "exit $code: $(cat err)"
+RDX_ISA=mmx run info
+[ "$code" = 1 ] && grep -q 'RDX_ISA is mmx' err && [ "$(wc -l <err)" = 1 ] && grep -q '^isa  *none (' out && grep -q ^cuda out &&
+    report "info with an unknown RDX_ISA" ok || report "info with an unknown RDX_ISA" "exit $code: $(cat err out)"
+RDX_ISA=mmx run info --json
+grep -q '"isa": null' out && report "info --json with an unknown RDX_ISA" ok || report "info --json with an unknown RDX_ISA" "$(cat err out)"
 
 # ---- refusals ----
 refuses "no such file" 1 'absent.npy' reduce absent.npy --op sum

@@ -23,7 +23,7 @@ static const struct option flags[] = {
 
 typedef struct Facts {
     int version, tree, threads, processors, levels;
-    const char *isa, *names[4];
+    const char *isa, *names[4];                       /* isa NULL: RDX_ISA names none that is here */
     int64_t l1_bytes, l2_bytes, l3_bytes, page_bytes; /* 0: unknown */
     RdxGpuSupport cuda;
     char no_cuda[512]; /* why there is no plugin; "" */
@@ -41,6 +41,8 @@ static void gather(Facts *facts)
     facts->version = rdx_version();
     facts->tree = rdx_tree_version();
     facts->levels = rdx_explain_isa(&facts->isa, facts->names);
+    if (facts->isa == NULL)
+        rdx_complain("%s", rdx_option_reason(RDX_ERR_DEVICE));
     facts->threads = rdx_explain_threads();
     facts->processors = (int)system_value(_SC_NPROCESSORS_ONLN);
     facts->page_bytes = system_value(_SC_PAGESIZE);
@@ -91,7 +93,7 @@ static void print_text(const Facts *facts)
 {
     printf("redax         %d.%d.%d\n", facts->version / 10000, facts->version / 100 % 100, facts->version % 100);
     printf("tree version  %d\n", facts->tree);
-    printf("isa           %s (", facts->isa);
+    printf("isa           %s (", facts->isa ? facts->isa : "none");
     for (int i = 0; i < facts->levels; i++)
         printf("%s%s", i ? ", " : "", facts->names[i]);
     printf(")\nthreads       %d of %d processors\n", facts->threads, facts->processors);
@@ -145,7 +147,10 @@ static void print_json(const Facts *facts)
     rdx_json_start(&json, stdout);
     rdx_json_text(&json, "version", version);
     rdx_json_int(&json, "tree_version", facts->tree);
-    rdx_json_text(&json, "isa", facts->isa);
+    if (facts->isa)
+        rdx_json_text(&json, "isa", facts->isa);
+    else
+        rdx_json_null(&json, "isa");
     rdx_json_array(&json, "isa_available", true);
     for (int i = 0; i < facts->levels; i++)
         rdx_json_text(&json, NULL, facts->names[i]);
@@ -184,13 +189,9 @@ int cmd_info(int argc, char **argv)
     if (optind != argc)
         return rdx_complain_usage("info", "it takes no arguments");
     gather(&facts);
-    if (facts.isa == NULL) {
-        rdx_complain("%s", rdx_option_reason(RDX_ERR_DEVICE));
-        return RDX_EXIT_FAILED;
-    }
     if (json)
         print_json(&facts);
     else
         print_text(&facts);
-    return rdx_finish_stdout(RDX_EXIT_DONE);
+    return rdx_finish_stdout(facts.isa ? RDX_EXIT_DONE : RDX_EXIT_FAILED);
 }
