@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         header = header << 8 | bytes[i];
     for (int64_t i = 0; i < file.count; i++) {
         const RdxArray *array = &file.tensors[i].array;
-        if (rdx_data_type(array->dtype) == NULL || array->rank < 0 || array->rank > RDX_MAX_RANK)
+        if ((rdx_data_type(array->dtype) == NULL) != (file.tensors[i].foreign != NULL) || array->rank < 0 ||
+            array->rank > RDX_MAX_RANK)
             abort();
         if (array->data < bytes + 8 + header || array->data + array->bytes > bytes + count)
             abort();

@@ -264,8 +264,13 @@ safetensors bad.safetensors "$one" "$f4" 100000001
 refuses "a header over 100 MB" 1 'more than 100000000' stats bad.safetensors
 safetensors bad.safetensors "$one" "$f4" 20
 refuses "a header shorter than it is" 1 'not a JSON object' stats bad.safetensors
-safetensors bad.safetensors '{"x":{"dtype":"F4","shape":[1],"data_offsets":[0,1]}}' '\1'
-refuses "an unknown dtype" 1 'F4' stats bad.safetensors
+safetensors foreign.safetensors '{"s":{"dtype":"F8_E8M0","shape":[2],"data_offsets":[0,2]},"x":{"dtype":"F32","shape":[2,3],"data_offsets":[2,26]}}' "\1\1$f4"
+run stats foreign.safetensors
+grep -Eq '^  s  *F8_E8M0 \(unsupported\)  2( +-){8}$' out && grep -q '^  x  *f32  *2x3  *1  *6 ' out && report "stats of a dtype of others" "$(is_clean)" || report "stats of a dtype of others" "$(cat out err)"
+run stats foreign.safetensors --axis 0
+grep -q '#s  F8_E8M0 (unsupported) 2$' out && grep -q 'mean  *\[2.5 3.5 4.5\]' out && report "stats --axis of a dtype of others" "$(is_clean)" || report "stats --axis of a dtype of others" "$(cat out err)"
+prints "reduce beside a dtype of others" '21.0' reduce foreign.safetensors#x --op sum
+refuses "reduce of a dtype of others" 1 'foreign.safetensors#s: its dtype "F8_E8M0" is not one that redax has' reduce foreign.safetensors#s --op sum
 
 # ---- stats ----
 run stats a.npy one.safetensors two.safetensors
@@ -450,7 +455,8 @@ export RDX_CUDA_PLUGIN=/nowhere/libredax_cuda.so
 if command -v python3 >/dev/null; then
     for arguments in "info --json" "stats a.npy nan.npy one.safetensors two.safetensors none.npy --json" "stats --axis 0 a.npy --json" \
         "reduce a.npy --op mean --axis 0 --json" "reduce nan.npy --op sum --json --explain" "reduce none.npy --op sum --json" \
-        "explain sum:f32:64x64/0 --json" "explain var:bf16:4096x768/-1 --device h200 --format json" "stats escape.safetensors --json"; do
+        "explain sum:f32:64x64/0 --json" "explain var:bf16:4096x768/-1 --device h200 --format json" "stats escape.safetensors --json" \
+        "stats foreign.safetensors --json" "stats foreign.safetensors --axis 0 --json"; do
         # shellcheck disable=SC2086
         run $arguments
         python3 -c 'import json, sys
@@ -459,6 +465,11 @@ sys.exit(0 if document["schema"] == 1 else "no schema")' 2>why && report "JSON o
     done
     run reduce nan.npy --op sum --json
     grep -q '"NaN"' out && report "NaN in JSON is a string" ok || report "NaN in JSON is a string" "$(cat out)"
+    run stats foreign.safetensors --json
+    python3 -c 'import json
+first, second = json.load(open("out"))["files"][0]["tensors"]
+assert first == {"name": "s", "dtype": "F8_E8M0", "unsupported": True, "shape": [2]} | dict.fromkeys("min max mean std norm nan inf zero".split())
+assert second["max"] == 6' 2>why && report "JSON of a dtype of others" "$(is_clean)" || report "JSON of a dtype of others" "$(cat why out)"
 else
     skip "JSON: no python3"
 fi

@@ -115,6 +115,25 @@ START_TEST(allowed)
 }
 END_TEST
 
+START_TEST(dtypes_of_others)
+{
+    static const char header[] = "{\"a\":" T("F4", "[3,2]", "[0,3]") ",\"b\":" T("U8", "[2]", "[3,5]") ",\"c\":" T(
+        "F33", "[7]", "[5,9]") ",\"d\":" T("f32", "[1]", "[9,13]") "}";
+    static const char *const foreign[] = {"F4", NULL, "F33", "f32"};
+    ck_assert_msg(read_file(header, 13), "%s", error);
+    ck_assert_int_eq(file.count, 4);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(foreign[i] != NULL, file.tensors[i].foreign != NULL);
+        if (foreign[i])
+            ck_assert_str_eq(file.tensors[i].foreign, foreign[i]);
+        ck_assert_int_eq(file.tensors[i].array.dtype, foreign[i] ? 0 : RDX_U8);
+    }
+    ck_assert_int_eq(file.tensors[0].array.elements, 6);
+    ck_assert_uint_eq(file.tensors[2].array.bytes, 4);
+    rdx_safetensors_free(&file);
+}
+END_TEST
+
 static const struct Refusal {
     const char *header;
     size_t data;
@@ -127,8 +146,13 @@ static const struct Refusal {
     {"{} x", 0, "not a JSON object"},
     {"{\"x\"}", 0, "not a JSON object"},
     {"{\"x\":1}", 0, "not described by an object"},
-    {"{\"x\":" T("F33", "[1]", "[0,4]") "}", 4, "\"F33\""},
-    {"{\"x\":" T("f32", "[1]", "[0,4]") "}", 4, "\"f32\""},
+    {"{\"x\":" T("F4", "[3]", "[0,2]") "}", 2,
+     "needs 12 bits for its shape and dtype and its data_offsets hold 2 bytes"},
+    {"{\"x\":" T("F8_E8M0", "[3]", "[0,2]") "}", 2, "needs 24 bits"},
+    {"{\"x\":" T("F4", "[4503599627370496,1024]", "[0,2]") "}", 2, "64 bits"},
+    {"{\"x\":" T("F33", "[4]", "[0,5]") "}", 4, "outside"},
+    {"{\"x\":" T("F33", "[4]", "[0,3]") ",\"y\":" T("U8", "[2]", "[2,4]") "}", 4, "overlap"},
+    {"{\"x\":" T("F33", "[9007199254740992,9007199254740992]", "[0,4]") "}", 4, "64 bits"},
     {"{\"x\":{\"dtype\":3,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "not a string"},
     {"{\"x\":" T("F32", "1", "[0,4]") "}", 4, "not an array"},
     {"{\"x\":" T("F32", "[-1]", "[0,4]") "}", 4, "not a whole number"},
@@ -245,6 +269,7 @@ Suite *test_safetensors_suite(void)
     tcase_add_test(tests, two_tensors);
     tcase_add_test(tests, every_dtype);
     tcase_add_test(tests, allowed);
+    tcase_add_test(tests, dtypes_of_others);
     tcase_add_loop_test(tests, refused, 0, (int)(sizeof refusals / sizeof refusals[0]));
     tcase_add_test(tests, lies_about_the_header);
     tcase_add_test(tests, every_cut);

@@ -7,6 +7,7 @@
 
 bool rdx_array_lay_out(RdxArray *array, bool fortran)
 {
+    const RdxDataType *type = rdx_data_type(array->dtype);
     int64_t step = 1;
     bool empty = false;
     for (int i = 0; i < array->rank; i++) {
@@ -19,7 +20,7 @@ bool rdx_array_lay_out(RdxArray *array, bool fortran)
     }
     array->elements = empty ? 0 : step;
     int64_t bytes;
-    if (__builtin_mul_overflow(array->elements, rdx_data_type(array->dtype)->size, &bytes))
+    if (__builtin_mul_overflow(array->elements, type ? type->size : 0, &bytes))
         return false;
     array->bytes = (size_t)bytes;
     return true;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef struct RdxArray {
-    int dtype; /* RDX_F32, ... */
+    int dtype; /* RDX_F32, ...; of what a file holds and redax does not have, 0 */
     int rank;
     int64_t shape[RDX_MAX_RANK], strides[RDX_MAX_RANK]; /* strides in elements */
     int64_t elements;
@@ -14,8 +14,8 @@ typedef struct RdxArray {
     const unsigned char *data; /* any alignment: a file may put it anywhere */
 } RdxArray;
 
-/* Row-major (or with `fortran` column-major) strides, elements and bytes from dtype, rank and shape.
-   False if elements or bytes do not fit int64. */
+/* Row-major (or with `fortran` column-major) strides, elements and bytes from dtype, rank and shape; dtype 0, which is
+   none, makes bytes 0. False if elements or bytes do not fit int64. */
 bool rdx_array_lay_out(RdxArray *array, bool fortran);
 
 /* "2x3", "-" for rank 0; at most size bytes, returns the length it wants. */

@@ -370,6 +370,10 @@ static bool print(const Work *work)
 static bool look(Work *work, const RdxNamedArray *found)
 {
     work->array = found->array;
+    if (found->foreign) {
+        rdx_complain("%s: its dtype \"%.32s\" is not one that redax has", work->options->input, found->foreign);
+        return false;
+    }
     if (work->options->device.type != 1)
         rdx_source_view(&work->in, &work->array);
     else if (!rdx_source_tensor(&work->in, &work->array, &work->copy)) {

@@ -95,6 +95,10 @@ static RdxStatus compute_there(Options *options, Row *row, RdxArray *array)
 static bool compute(Options *options, Row *row, const char *path)
 {
     RdxArray array = row->named->array;
+    if (row->named->foreign) { /* its row says so */
+        rdx_progress_advance(&options->progress, (double)array.bytes);
+        return true;
+    }
     RdxStatus status = options->gpu ? compute_there(options, row, &array) : compute_here(options, row, &array);
     if (status == RDX_OK)
         return true;
@@ -113,6 +117,16 @@ static void printable(char *to, size_t size, const char *from)
     for (; *from && length + 1 < size; from++) /* names from files must not move the cursor */
         to[length++] = (unsigned char)*from < ' ' || *from == 0x7f ? '?' : *from;
     to[length] = '\0';
+}
+
+static void dtype_cell(char *cell, const RdxNamedArray *named)
+{
+    if (!named->foreign) {
+        strcpy(cell, rdx_data_type(named->array.dtype)->name);
+        return;
+    }
+    printable(cell, WIDTH / 2, named->foreign);
+    strcat(cell, " (unsupported)");
 }
 
 static void real_cell(char *cell, double value)
@@ -140,9 +154,13 @@ static void fill_cells(Cells cells, const Row *row)
 {
     const RdxArray *array = &row->named->array;
     const RdxStats *stats = &row->stats;
-    snprintf(cells[1], WIDTH, "%s", rdx_data_type(array->dtype)->name);
+    dtype_cell(cells[1], row->named);
     if (rdx_array_shape_words(array, cells[2], WIDTH) >= WIDTH)
         strcpy(cells[2] + WIDTH - 4, "...");
+    for (int i = 3; i < COLUMNS; i++)
+        strcpy(cells[i], "-");
+    if (row->named->foreign)
+        return;
     range_cell(cells[3], array, stats, stats->min);
     range_cell(cells[4], array, stats, stats->max);
     real_cell(cells[5], stats->mean);
@@ -187,7 +205,7 @@ static void print_table(const Row *rows, int64_t count, const char *path)
             printf("  %-*s", (int)width[0], name);
         for (int i = 1; i < COLUMNS; i++) {
             const char *text = r < 0 ? heads[i] : cells[i];
-            bool alarm = colour && r >= 0 && (i == 8 || i == 9) && strcmp(text, "0") != 0;
+            bool alarm = colour && r >= 0 && (i == 8 || i == 9) && *text != '0' && *text != '-';
             printf("  %s%*s%s", alarm ? "\033[31m" : "", i < 3 ? -(int)width[i] : (int)width[i], text,
                    alarm ? "\033[0m" : "");
         }
@@ -198,11 +216,12 @@ static void print_table(const Row *rows, int64_t count, const char *path)
 
 static void print_along(const Row *row, const char *path)
 {
-    char name[256], shape[256];
+    char name[256], shape[256], dtype[WIDTH];
+    dtype_cell(dtype, row->named);
     printable(name, sizeof name, row->named->name);
     rdx_array_shape_words(&row->named->array, shape, sizeof shape);
-    printf("%s%s%s  %s %s\n", path, *name ? "#" : "", name, rdx_data_type(row->named->array.dtype)->name, shape);
-    for (int which = 0; which < RDX_STATS_COUNT; which++) {
+    printf("%s%s%s  %s %s\n", path, *name ? "#" : "", name, dtype, shape);
+    for (int which = 0; !row->named->foreign && which < RDX_STATS_COUNT; which++) {
         printf("  %-5s ", rdx_stats_names[which]);
         if (row->axis.tensor[which].data)
             rdx_show_tensor(stdout, &row->axis.tensor[which], 8);
@@ -254,15 +273,19 @@ static void print_json(Options *options, const Row *rows, int64_t count, const c
     rdx_json_text(json, "file", path);
     rdx_json_array(json, "tensors", false);
     for (int64_t r = 0; r < count; r++) {
-        const RdxArray *array = &rows[r].named->array;
+        const RdxNamedArray *named = rows[r].named;
+        const RdxArray *array = &named->array;
+        bool whole = !options->along && !named->foreign;
         rdx_json_object(json, NULL);
-        if (rows[r].named->name[0])
-            rdx_json_text(json, "name", rows[r].named->name);
-        rdx_json_text(json, "dtype", rdx_data_type(array->dtype)->name);
+        if (named->name[0])
+            rdx_json_text(json, "name", named->name);
+        rdx_json_text(json, "dtype", named->foreign ? named->foreign : rdx_data_type(array->dtype)->name);
+        if (named->foreign)
+            rdx_json_bool(json, "unsupported", true);
         rdx_json_ints(json, "shape", array->shape, array->rank);
-        if (!options->along)
+        if (whole)
             json_numbers(json, array, &rows[r].stats);
-        for (int which = 0; options->along && which < RDX_STATS_COUNT; which++) {
+        for (int which = 0; !whole && which < RDX_STATS_COUNT; which++) {
             if (rows[r].axis.tensor[which].data) {
                 rdx_json_object(json, rdx_stats_names[which]);
                 rdx_show_json(json, &rows[r].axis.tensor[which]);

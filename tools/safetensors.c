@@ -42,6 +42,19 @@ static const struct Spelling {
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
+/* Bits of an element of a dtype that redax does not have; 0: nobody knows. */
+static int foreign_bits(const char *name)
+{
+    static const struct {
+        const char *name;
+        int bits;
+    } known[] = {{"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].bits;
+    return 0;
+}
+
 static bool whole_number(const cJSON *item, int64_t *value)
 {
     double number = cJSON_IsNumber(item) ? item->valuedouble : -1;
@@ -51,17 +64,18 @@ static bool whole_number(const cJSON *item, int64_t *value)
     return true;
 }
 
-static bool read_dtype(Reader *reader, const cJSON *item, int *dtype)
+static bool read_dtype(Reader *reader, const cJSON *item, RdxNamedArray *tensor)
 {
     if (!cJSON_IsString(item))
         return fail(reader, "has a dtype that is not a string");
-    for (int i = 0; i < SPELLINGS; i++) {
+    tensor->foreign = item->valuestring;
+    for (int i = 0; i < SPELLINGS && tensor->foreign; i++) {
         if (strcmp(spellings[i].name, item->valuestring) == 0) {
-            *dtype = spellings[i].dtype;
-            return true;
+            tensor->array.dtype = spellings[i].dtype;
+            tensor->foreign = NULL;
         }
     }
-    return fail(reader, "has the dtype \"%.32s\", which redax does not have", item->valuestring);
+    return true;
 }
 
 static bool read_shape(Reader *reader, const cJSON *item, RdxArray *array)
@@ -81,8 +95,27 @@ static bool read_shape(Reader *reader, const cJSON *item, RdxArray *array)
     return true;
 }
 
+/* Lays the tensor out in the bytes that it holds. */
+static bool fit(Reader *reader, RdxNamedArray *tensor, int64_t held)
+{
+    RdxArray *array = &tensor->array;
+    int bits = tensor->foreign ? foreign_bits(tensor->foreign) : 0;
+    int64_t needed;
+    if (!rdx_array_lay_out(array, false) || __builtin_mul_overflow(array->elements, bits, &needed))
+        return fail(reader, "has a shape larger than 64 bits can count");
+    if (!tensor->foreign && array->bytes != (size_t)held)
+        return fail(reader, "needs %zu bytes for its shape and dtype and its data_offsets hold %lld", array->bytes,
+                    (long long)held);
+    if (bits && (needed % 8 != 0 || needed / 8 != held))
+        return fail(reader, "needs %lld bits for its shape and dtype and its data_offsets hold %lld bytes",
+                    (long long)needed, (long long)held);
+    array->bytes = (size_t)held;
+    return true;
+}
+
 /* One entry of the header; `data` and `bytes` are the region behind it. */
-static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *data, size_t bytes, RdxArray *array)
+static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *data, size_t bytes,
+                       RdxNamedArray *tensor)
 {
     const cJSON *found[3] = {NULL, NULL, NULL}, *member;
     static const char *const keys[] = {"dtype", "shape", "data_offsets"};
@@ -103,7 +136,7 @@ static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *
     for (int which = 0; which < 3; which++)
         if (found[which] == NULL)
             return fail(reader, "lacks the key \"%s\"", keys[which]);
-    if (!read_dtype(reader, found[0], &array->dtype) || !read_shape(reader, found[1], array))
+    if (!read_dtype(reader, found[0], tensor) || !read_shape(reader, found[1], &tensor->array))
         return false;
     const cJSON *offsets = found[2];
     if (!cJSON_IsArray(offsets) || offsets->child == NULL || offsets->child->next == NULL ||
@@ -113,13 +146,8 @@ static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *
     if (from > to || (uint64_t)to > bytes)
         return fail(reader, "has data_offsets [%lld, %lld] outside the %zu bytes of data", (long long)from,
                     (long long)to, bytes);
-    if (!rdx_array_lay_out(array, false))
-        return fail(reader, "has a shape larger than 64 bits can count");
-    if (array->bytes != (size_t)(to - from))
-        return fail(reader, "needs %zu bytes for its shape and dtype and its data_offsets hold %lld", array->bytes,
-                    (long long)(to - from));
-    array->data = data + from;
-    return true;
+    tensor->array.data = data + from;
+    return fit(reader, tensor, to - from);
 }
 
 static bool check_metadata(Reader *reader, const cJSON *metadata)
@@ -198,7 +226,7 @@ static bool read_header(Reader *reader, RdxSafetensors *file, const unsigned cha
         }
         RdxNamedArray *tensor = &file->tensors[file->count++];
         tensor->name = reader->name = entry->string;
-        if (!read_entry(reader, entry, data, bytes, &tensor->array))
+        if (!read_entry(reader, entry, data, bytes, tensor))
             return false;
         reader->name = NULL;
     }
