@@ -283,6 +283,10 @@ grep -q 'mean  *\[2.5 3.5 4.5\]' out && report "stats --axis" "$(is_clean)" || r
 run stats a.npy absent.npy one.safetensors
 [ "$code" = 1 ] && grep -q absent err && [ "$(grep -c 3.5 out)" = 2 ] && report "stats goes on after a bad file" ok || report "stats goes on after a bad file" "exit $code: $(cat out err)"
 refuses "stats along an axis that is not there" 1 'axis 5' stats a.npy --axis 5
+safetensors ranks.safetensors "{\"bias\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[24,28]},${one#?}" "$f4$f4"
+truncate -s -20 ranks.safetensors
+run stats ranks.safetensors --axis 1
+[ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'ranks.safetensors#bias: .*axis 1' err && grep -q 'mean  *\[2. 5.\]' out && report "stats goes on after a tensor without the axis" ok || report "stats goes on after a tensor without the axis" "exit $code: $(cat out err)"
 printf '{"x\033[2Jy":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}' >escape.json
 safetensors escape.safetensors "$(cat escape.json)" '\1'
 run stats escape.safetensors

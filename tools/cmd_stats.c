@@ -1,6 +1,6 @@
 /* redax stats: what is in the tensors of files. One table a file, one row a tensor, or JSON; along axes one block a tensor.
-   A file's rows are kept until the file has proved whole, then printed; a bad file is complained about and the next one
-   gets its turn, with exit code 1 in the end. */
+   A file's rows are kept until the file has proved whole, then printed; a bad file or tensor is complained about and the
+   next one gets its turn, with exit code 1 in the end. */
 #include "commands.h"
 #include "data.h"
 #include "options.h"
@@ -312,28 +312,33 @@ static bool one_file(Options *options, const char *text)
         return false;
     }
     const RdxNamedArray *first = tensor ? rdx_source_pick(&source, path, tensor) : source.arrays;
-    int64_t count = !tensor ? source.count : first != NULL, done = 0;
+    int64_t count = !tensor ? source.count : first != NULL, kept = 0;
     Row *rows = calloc((size_t)count + 1, sizeof *rows);
     bool good = rows && (!tensor || first);
-    for (; good && done < count; done++) {
-        rows[done].named = &first[done];
-        good = compute(options, &rows[done], path);
+    for (int64_t i = 0; rows && i < count; i++) {
+        rows[kept].named = &first[i];
+        if (compute(options, &rows[kept], path)) {
+            kept++;
+        } else {
+            rdx_stats_free(&rows[kept].axis);
+            good = false;
+        }
     }
     rdx_progress_pause(&options->progress);
-    good = good && rdx_source_still_whole(&source, path);
-    if (good && options->json)
-        print_json(options, rows, count, path);
-    else if (good && !options->along)
-        print_table(rows, count, path);
-    for (int64_t r = 0; r < done; r++) {
-        if (good && options->along && !options->json)
+    bool whole = rdx_source_still_whole(&source, path), shown = whole && (good || kept > 0);
+    if (shown && options->json)
+        print_json(options, rows, kept, path);
+    else if (shown && !options->along)
+        print_table(rows, kept, path);
+    for (int64_t r = 0; r < kept; r++) {
+        if (shown && options->along && !options->json)
             print_along(&rows[r], path);
         rdx_stats_free(&rows[r].axis);
     }
     free(rows);
     rdx_source_close(&source);
     free(path);
-    return good;
+    return good && whole;
 }
 
 /* RDX_EXIT_DONE to go on, else the exit code. HELP has been printed. */
