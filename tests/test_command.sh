@@ -474,6 +474,10 @@ sys.exit(0 if document["schema"] == 1 else "no schema")' 2>why && report "JSON o
 first, second = json.load(open("out"))["files"][0]["tensors"]
 assert first == {"name": "s", "dtype": "F8_E8M0", "unsupported": True, "shape": [2]} | dict.fromkeys("min max mean std norm nan inf zero".split())
 assert second["max"] == 6' 2>why && report "JSON of a dtype of others" "$(is_clean)" || report "JSON of a dtype of others" "$(cat why out)"
+    npy holed.npy "$(head_of '<f4' '(1001,)')" '\0\0\300\177'
+    head -c 4000 /dev/zero >>holed.npy
+    run reduce holed.npy --op sum --axis none --json
+    python3 -c 'import json; assert json.load(open("out"))["out"]["nan"] == 1' 2>why && report "JSON counts the NaN of a large result" "$(is_clean)" || report "JSON counts the NaN of a large result" "$(cat why out)"
 else
     skip "JSON: no python3"
 fi

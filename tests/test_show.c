@@ -56,6 +56,12 @@ START_TEST(arrays_as_numpy_prints_them)
     const int64_t large[] = {2, 1024};
     shows("f32 2x1024  min 0.0  max 2047.0  mean 1023.5  head [0. 1. 2. 3. 4. 5. 6. 7. ...]\n", RDX_F32, 2, large,
           many);
+    many[0] = many[1000] = many[2047] = NAN;
+    shows("f32 2x1024  min 1.0  max 2046.0  mean 1023.5114914425428  nan 3  head [nan 1. 2. 3. 4. 5. 6. 7. ...]\n",
+          RDX_F32, 2, large, many);
+    shows("c64 1024  mean 1023.0225269343781+1024.022526934378j  nan 3  head [nan+1.j 2.+3.j 4.+5.j 6.+7.j 8.+9.j "
+          "10.+11.j 12.+13.j 14.+15.j ...]\n",
+          RDX_C64, 1, large + 1, many);
 }
 END_TEST
 

@@ -127,11 +127,12 @@ static void show_nested(FILE *stream, const RdxTensor *tensor, int d, int64_t *n
     fputc(']', stream);
 }
 
-/* min, max and mean of a large tensor; the flags say which of them its dtype has. NaN is left out. */
+/* min, max and mean of a large tensor; the flags say which of them its dtype has. NaN is left out, and counted. */
 typedef struct Summary {
     _Alignas(16) unsigned char min[16], max[16], mean[16];
     bool has_range, has_mean;
     int mean_dtype;
+    int64_t nan;
 } Summary;
 
 static void summarise(Summary *summary, const RdxTensor *tensor)
@@ -153,6 +154,15 @@ static void summarise(Summary *summary, const RdxTensor *tensor)
     out.data = summary->mean;
     out.dtype = rdx_data_dtype(summary->mean_dtype);
     summary->has_mean = rdx_reduce(&problem, NULL) == RDX_OK;
+    int64_t numbers, nonzero; /* NaN is not zero */
+    problem.op = RDX_COUNT_NONZERO;
+    out.dtype = rdx_data_dtype(RDX_I64);
+    out.data = &numbers;
+    bool counted = kind >= RDX_DATA_FLOAT && rdx_reduce(&problem, NULL) == RDX_OK;
+    problem.nan = RDX_NAN_PROPAGATE;
+    out.data = &nonzero;
+    counted = counted && rdx_reduce(&problem, NULL) == RDX_OK;
+    summary->nan = counted ? nonzero - numbers : 0;
 }
 
 enum { HEAD = 8 };
@@ -176,6 +186,8 @@ static void show_summary(FILE *stream, const RdxTensor *tensor)
         rdx_show_element(word, summary.mean_dtype, summary.mean, true);
         fprintf(stream, "  mean %s", word);
     }
+    if (summary.nan > 0)
+        fprintf(stream, "  nan %lld", (long long)summary.nan);
     fputs("  head [", stream);
     for (int64_t i = 0; i < HEAD; i++) {
         rdx_show_element(word, dtype, element(tensor, i), false);
@@ -246,6 +258,7 @@ void rdx_show_json(RdxJson *json, const RdxTensor *tensor)
         }
         if (summary.has_mean)
             json_element(json, "mean", summary.mean_dtype, summary.mean);
+        rdx_json_int(json, "nan", summary.nan);
     }
     rdx_json_array(json, head == count ? "values" : "head", true);
     for (int64_t i = 0; i < head; i++)

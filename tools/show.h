@@ -12,10 +12,10 @@ enum { RDX_SHOW_WORD = 80, RDX_SHOW_ELEMENTS = 1000 };
 /* One element. `alone`: as a scalar prints (1.0), else as within an array (1.). */
 void rdx_show_element(char word[RDX_SHOW_WORD], int dtype, const void *at, bool alone);
 
-/* A row-major tensor in host memory: whole up to RDX_SHOW_ELEMENTS elements, else dtype, shape, min, max, mean and head.
-   `indent` blanks before each line but the first. */
+/* A row-major tensor in host memory: whole up to RDX_SHOW_ELEMENTS elements, else dtype, shape, min, max, mean, the
+   number of NaN if there are any, and head. `indent` blanks before each line but the first. */
 void rdx_show_tensor(FILE *stream, const RdxTensor *tensor, int indent);
-/* The same as members of the JSON object that is open: dtype, shape, and values or min, max, mean, head. */
+/* The same as members of the JSON object that is open: dtype, shape, and values or min, max, mean, nan, head. */
 void rdx_show_json(RdxJson *json, const RdxTensor *tensor);
 
 int64_t rdx_show_count(const RdxTensor *tensor); /* elements */
