@@ -93,6 +93,13 @@ for name in reduce stats explain bench fuzz info; do
     run $name --frobnicate
     [ "$code" = 2 ] && head -1 err | grep -q frobnicate && [ ! -s out ] && report "$name: unknown option" ok || report "$name: unknown option" "exit $code: $(head -1 err)"
 done
+for name in reduce stats explain bench fuzz info; do
+    refuses "$name -xy" 2 "^redax $name: unknown option -x (" $name -xy a.npy
+    refuses "$name: a letter after a word" 2 "^redax $name: unknown option -x (" $name a.npy -xy
+    refuses "$name: a value for --help" 2 "^redax $name: --help takes no value (" $name --help=me
+done
+refuses "-o without a value" 2 '^redax reduce: option -o needs a value (' reduce a.npy --op sum -o
+refuses "an unknown option with a value" 2 '^redax reduce: unknown option --frobnicate=3 (' reduce a.npy --frobnicate=3 --op sum
 run --help
 grep -q '^usage: redax' out && report "--help" "$(is_clean)" || report "--help" "$(head -c 200 out)"
 run --version

@@ -99,10 +99,8 @@ static int read_flag(Request *request, int flag, char **argv)
     case L2:
         request->l2 = true;
         return 0;
-    case ':':
-        return rdx_complain_usage("bench", "option %s needs a value", argv[optind - 1]);
     default:
-        return rdx_complain_usage("bench", "unknown option %s", argv[optind - 1]);
+        return rdx_complain_option("bench", flag, argv);
     }
 }
 

@@ -79,10 +79,8 @@ int cmd_explain(int argc, char **argv)
         case JSON:
             format = RDX_JSON;
             break;
-        case ':':
-            return rdx_complain_usage("explain", "option %s needs a value", argv[optind - 1]);
         default:
-            return rdx_complain_usage("explain", "unknown option %s", argv[optind - 1]);
+            return rdx_complain_option("explain", flag, argv);
         }
     }
     RdxDevice own;

@@ -158,10 +158,8 @@ static int read_flag(Request *request, int flag, char **argv)
     case QUIET:
         request->quiet = true;
         return 0;
-    case ':':
-        return rdx_complain_usage("fuzz", "option %s needs a value", argv[optind - 1]);
     default:
-        return rdx_complain_usage("fuzz", "unknown option %s", argv[optind - 1]);
+        return rdx_complain_option("fuzz", flag, argv);
     }
 }
 

@@ -183,7 +183,7 @@ int cmd_info(int argc, char **argv)
             return rdx_finish_stdout(RDX_EXIT_DONE);
         }
         if (flag != JSON)
-            return rdx_complain_usage("info", "unknown option %s", argv[optind - 1]);
+            return rdx_complain_option("info", flag, argv);
         json = true;
     }
     if (optind != argc)

@@ -115,10 +115,8 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
             *helped = true;
             return RDX_EXIT_DONE;
         }
-        if (flag == '?')
-            return rdx_complain_usage("reduce", "unknown option %s", argv[optind - 1]);
-        if (flag == ':')
-            return rdx_complain_usage("reduce", "option %s needs a value", argv[optind - 1]);
+        if (flag == '?' || flag == ':')
+            return rdx_complain_option("reduce", flag, argv);
         if (!take_option(options, flag, optarg))
             return rdx_complain_usage("reduce", "%s is no value for %s%s", optarg, flag == 'o' ? "-" : "--",
                                       flag == 'o' ? "o" : flags[index].name);

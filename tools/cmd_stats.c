@@ -356,9 +356,8 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
             *helped = true;
             return RDX_EXIT_DONE;
         case '?':
-            return rdx_complain_usage("stats", "unknown option %s", argv[optind - 1]);
         case ':':
-            return rdx_complain_usage("stats", "option %s needs a value", argv[optind - 1]);
+            return rdx_complain_option("stats", flag, argv);
         case AXIS:
             options->along = good = rdx_option_axes(&options->axes, optarg);
             break;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,6 +55,15 @@ int rdx_complain_usage(const char *command, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, " (redax %s%s--help says more)\n", command ? command : "", command ? " " : "");
     return 2;
+}
+
+int rdx_complain_option(const char *command, int flag, char **argv)
+{
+    const char letter[] = {'-', (char)optopt, '\0'}, *word = argv[optind - 1];
+    if (flag == '?' && optopt > UCHAR_MAX) /* the flag of a long option */
+        return rdx_complain_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
+    return rdx_complain_usage(command, flag == ':' ? "option %s needs a value" : "unknown option %s",
+                              optopt && optopt <= UCHAR_MAX ? letter : word);
 }
 
 int rdx_finish_stdout(int code)

@@ -14,6 +14,8 @@
 void rdx_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same about the command line, with a pointer to --help; returns exit code 2. */
 int rdx_complain_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* About an option that getopt_long answered with `flag`, ? or :, in the same way. */
+int rdx_complain_option(const char *command, int flag, char **argv);
 
 /* Flushes stdout: `code` if all was written, else a complaint and 1 (unless code is already worse). */
 int rdx_finish_stdout(int code);
