@@ -90,6 +90,8 @@ run
 for name in reduce stats explain bench fuzz info; do
     run $name --help
     grep -q "^usage: redax $name" out && report "$name --help" "$(is_clean)" || report "$name --help" "$(head -c 200 out err)"
+    run $name -h
+    grep -q "^usage: redax $name" out && report "$name -h" "$(is_clean)" || report "$name -h" "$(head -c 200 out err)"
     run $name --frobnicate
     [ "$code" = 2 ] && head -1 err | grep -q frobnicate && [ ! -s out ] && report "$name: unknown option" ok || report "$name: unknown option" "exit $code: $(head -1 err)"
 done

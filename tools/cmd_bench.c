@@ -35,7 +35,7 @@ static const char help[] =
     "                    does nothing\n"
     "  --l2              f32 sum of 256 KiB on one thread, from the second cache\n";
 
-enum { DEVICE = 256, SUITE, ONLY, JSON, THREADS, SECONDS, HOST, L2, HELP };
+enum { DEVICE = 256, SUITE, ONLY, JSON, THREADS, SECONDS, HOST, L2, HELP = 'h' };
 
 static const struct option flags[] = {{"device", required_argument, NULL, DEVICE},
                                       {"suite", required_argument, NULL, SUITE},
@@ -130,7 +130,7 @@ static int read_request(Request *request, int argc, char **argv)
     int flag, code = 0;
     opterr = 0;
     optind = 1;
-    while (code == 0 && !request->help && (flag = getopt_long(argc, argv, ":", flags, NULL)) != -1)
+    while (code == 0 && !request->help && (flag = getopt_long(argc, argv, ":h", flags, NULL)) != -1)
         code = read_flag(request, flag, argv);
     if (code != 0 || request->help || (code = check_only(request)) != 0)
         return code;

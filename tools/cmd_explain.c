@@ -25,7 +25,7 @@ static const char help[] =
     "  --format FORMAT   text (the default), sexpr or json\n"
     "  --json            the same as --format json\n";
 
-enum { DEVICE = 256, FORMAT, JSON, HELP };
+enum { DEVICE = 256, FORMAT, JSON, HELP = 'h' };
 
 static const struct option flags[] = {{"device", required_argument, NULL, DEVICE},
                                       {"format", required_argument, NULL, FORMAT},
@@ -64,7 +64,7 @@ int cmd_explain(int argc, char **argv)
     int flag, index = 0, format = RDX_TEXT;
     opterr = 0;
     optind = 1;
-    while ((flag = getopt_long(argc, argv, ":", flags, &index)) != -1) {
+    while ((flag = getopt_long(argc, argv, ":h", flags, &index)) != -1) {
         switch (flag) {
         case HELP:
             fputs(help, stdout);

@@ -28,7 +28,7 @@ static const char help[] =
     "  --device cuda   the strategies of that CUDA device; the reference stays on the CPU\n"
     "  --quiet         no table of counts\n";
 
-enum { SECONDS = 256, CASES, SEED, REPLAY, ONE_THREAD, DEVICE, QUIET, HELP };
+enum { SECONDS = 256, CASES, SEED, REPLAY, ONE_THREAD, DEVICE, QUIET, HELP = 'h' };
 
 static const struct option flags[] = {{"seconds", required_argument, NULL, SECONDS},
                                       {"cases", required_argument, NULL, CASES},
@@ -170,7 +170,7 @@ int cmd_fuzz(int argc, char **argv)
     int flag, code = 0;
     opterr = 0;
     optind = 1;
-    while (code == 0 && !request.help && (flag = getopt_long(argc, argv, ":", flags, NULL)) != -1)
+    while (code == 0 && !request.help && (flag = getopt_long(argc, argv, ":h", flags, NULL)) != -1)
         code = read_flag(&request, flag, argv);
     if (code != 0)
         return code;

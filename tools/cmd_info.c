@@ -16,7 +16,7 @@ static const char help[] =
     "Prints the version, the version of the tree that fixes every bit, instruction sets, threads, caches, GPUs, the\n"
     "architectures that the CUDA plugin is built for, and the versions of driver and CUDA run-time.\n";
 
-enum { JSON = 256, HELP };
+enum { JSON = 256, HELP = 'h' };
 
 static const struct option flags[] = {
     {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
@@ -177,7 +177,7 @@ int cmd_info(int argc, char **argv)
     Facts facts;
     opterr = 0;
     optind = 1;
-    while ((flag = getopt_long(argc, argv, ":", flags, NULL)) != -1) {
+    while ((flag = getopt_long(argc, argv, ":h", flags, NULL)) != -1) {
         if (flag == HELP) {
             fputs(help, stdout);
             return rdx_finish_stdout(RDX_EXIT_DONE);

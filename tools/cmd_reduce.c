@@ -46,7 +46,7 @@ typedef struct Options {
     const char *input, *out, *out2;
 } Options;
 
-enum { OP = 256, AXIS, KEEPDIMS, DTYPE, NAN_MODE, CORRECTION, P, OUT2, DEVICE, THREADS, EXPLAIN, JSON, HELP };
+enum { OP = 256, AXIS, KEEPDIMS, DTYPE, NAN_MODE, CORRECTION, P, OUT2, DEVICE, THREADS, EXPLAIN, JSON, HELP = 'h' };
 
 static const struct option flags[] = {{"op", required_argument, NULL, OP},
                                       {"axis", required_argument, NULL, AXIS},
@@ -109,7 +109,7 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
     *helped = false;
     opterr = 0;
     optind = 1;
-    while ((flag = getopt_long(argc, argv, ":o:", flags, &index)) != -1) {
+    while ((flag = getopt_long(argc, argv, ":ho:", flags, &index)) != -1) {
         if (flag == HELP) {
             fputs(help, stdout);
             *helped = true;

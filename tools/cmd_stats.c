@@ -32,7 +32,7 @@ static const char help[] =
     "  --threads N   threads to use (default: all)\n"
     "  --json        print JSON\n";
 
-enum { AXIS = 256, DEVICE, THREADS, JSON, HELP, COLUMNS = 11, WIDTH = 40 };
+enum { AXIS = 256, DEVICE, THREADS, JSON, HELP = 'h', COLUMNS = 11, WIDTH = 40 };
 
 static const struct option flags[] = {{"axis", required_argument, NULL, AXIS},
                                       {"device", required_argument, NULL, DEVICE},
@@ -348,7 +348,7 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
     *options = (Options){.axes.count = RDX_ALL_AXES, .device = {1, 0}};
     opterr = 0;
     optind = 1;
-    while ((flag = getopt_long(argc, argv, ":", flags, &index)) != -1) {
+    while ((flag = getopt_long(argc, argv, ":h", flags, &index)) != -1) {
         bool good = true;
         switch (flag) {
         case HELP:

@@ -60,7 +60,7 @@ int rdx_complain_usage(const char *command, const char *format, ...)
 int rdx_complain_option(const char *command, int flag, char **argv)
 {
     const char letter[] = {'-', (char)optopt, '\0'}, *word = argv[optind - 1];
-    if (flag == '?' && optopt > UCHAR_MAX) /* the flag of a long option */
+    if (flag == '?' && (optopt > UCHAR_MAX || optopt == 'h')) /* the flag of a long option: --help is h */
         return rdx_complain_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
     return rdx_complain_usage(command, flag == ':' ? "option %s needs a value" : "unknown option %s",
                               optopt && optopt <= UCHAR_MAX ? letter : word);
