@@ -345,6 +345,9 @@ refuses "fuzz: --replay of no CASE" 2 'column 9' fuzz --replay sum:f32:
 run fuzz --device cuda:1 --replay sum:f32:8
 [ "$code" = 1 ] && [ ! -s out ] && grep -q 'no CUDA: /nowhere' err && grep -qx "replay: redax fuzz --device cuda:1 --replay 'sum:f32:8'" err &&
     report "fuzz on a device without a plugin" ok || report "fuzz on a device without a plugin" "exit $code: $(cat err)"
+timeout 2 "$redax" fuzz --replay sum:f32:4000000000000 >out 2>err # 16 TB: it would be filled for hours
+code=$?
+[ "$code" = 1 ] && [ ! -s out ] && grep -q '^fuzz: no memory for 4000000000000 elements of 4 bytes' err && report "fuzz --replay of more than there is memory" ok || report "fuzz --replay of more than there is memory" "exit $code: $(cat err)"
 prints "fuzz --quiet" 'fuzz: passed, 3 cases, seed 7' fuzz --cases=3 --seed 7 --quiet --one-thread
 run fuzz --seconds=0.1
 grep -q '^fuzz: passed, [0-9]* cases, seed 1$' out && report "fuzz --seconds=0.1" "$(is_clean)" || report "fuzz --seconds=0.1" "$(cat out err)"

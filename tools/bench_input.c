@@ -49,13 +49,6 @@ void rdx_bench_release(RdxBenchArena *arena)
     memset(arena, 0, sizeof *arena);
 }
 
-/* A mapping that the machine cannot back would end the process later, without a word: nine tenths of memory are the limit. */
-static bool is_affordable(size_t bytes)
-{
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return memory <= 0 || (double)bytes <= 0.9 * memory;
-}
-
 unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_bytes)
 {
     size_t all;
@@ -65,7 +58,7 @@ unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_
           HUGE_PAGE; /* the start is rounded up to a huge page */
     if (arena->base == NULL || all > arena->bytes) {
         rdx_bench_release(arena);
-        if (!is_affordable(all))
+        if (!rdx_case_affordable((double)all))
             return NULL;
         void *base = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (base == MAP_FAILED)

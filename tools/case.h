@@ -85,6 +85,9 @@ enum {
     RDX_CASE_GUARD_START, /* the byte before the first one is */
 };
 
+/* A mapping that the machine cannot back would end the process later, without a word: nine tenths of memory are the limit. */
+bool rdx_case_affordable(double bytes);
+
 /* Buffers for all tensors, the input filled by (data, seed), the outputs as rdx_case_reset leaves them.
    False with a sentence if memory or address space is short. Sparse tensors cost only the pages they touch. */
 bool rdx_case_allocate(RdxTask *task, int guard, char *error, size_t size);

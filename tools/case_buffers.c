@@ -25,6 +25,21 @@ static bool is_sparse(const RdxTask *task, int which)
     return extent->count * size_of(task, which) > large_bytes && extent->elements < extent->count / 4;
 }
 
+bool rdx_case_affordable(double bytes)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return memory <= 0 || bytes <= 0.9 * memory;
+}
+
+/* The bytes that will be touched: of a sparse tensor at most a page for each element. */
+static double touched_bytes(const RdxTask *task, int which)
+{
+    const RdxCaseExtent *extent = &task->extent[which];
+    double all = (double)extent->count * size_of(task, which);
+    double pages = (double)extent->elements * (double)sysconf(_SC_PAGESIZE);
+    return is_sparse(task, which) && pages < all ? pages : all;
+}
+
 static bool obtain(struct RdxCaseBuffer *buffer, int64_t bytes, int guard, bool sparse)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -175,9 +190,8 @@ bool rdx_case_allocate(RdxTask *task, int guard, char *error, size_t size)
         int element = size_of(task, which);
         int64_t bytes = 0;
         if (extent->count < 0 || __builtin_mul_overflow(extent->count, element, &bytes) || bytes > INT64_MAX / 2 ||
-            !obtain(buffer, bytes, guard, is_sparse(task, which))) {
-            snprintf(error, size, "cannot allocate the storage of tensor %d (%lld elements of %d bytes)", which,
-                     (long long)extent->count, element);
+            !rdx_case_affordable(touched_bytes(task, which)) || !obtain(buffer, bytes, guard, is_sparse(task, which))) {
+            snprintf(error, size, "no memory for %lld elements of %d bytes", (long long)extent->count, element);
             rdx_case_release(task);
             return false;
         }
