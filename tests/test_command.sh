@@ -330,11 +330,11 @@ grep -q '^two' out && ! grep -q '^one' out && grep -q 'sum:f32:8 ' out && report
 for what in cudafoo cuda:x cuda:-1 cuda: cuda:1024 cpu auto ''; do
     refuses "fuzz --device '$what'" 2 "device is \"$what\"; it takes cuda or cuda:N, N from 0 to 1023" fuzz --device "$what" --cases 1
 done
-for what in x -1 '' 1s nan; do
-    refuses "fuzz --seconds '$what'" 2 "seconds is \"$what\"; it takes a number, 0 or more" fuzz "--seconds=$what"
+for what in x -1 '' 1s nan 0 0.0; do
+    refuses "fuzz --seconds '$what'" 2 "seconds is \"$what\"; it takes a number above 0" fuzz "--seconds=$what"
 done
-for what in x -1 '' 1.5 9223372036854775808; do
-    refuses "fuzz --cases '$what'" 2 "cases is \"$what\"; it takes a whole number from 0 to 9223372036854775807" fuzz --cases "$what"
+for what in x -1 '' 1.5 0 9223372036854775808; do
+    refuses "fuzz --cases '$what'" 2 "cases is \"$what\"; it takes a whole number from 1 to 9223372036854775807" fuzz --cases "$what"
 done
 for what in x -1 '' 18446744073709551616; do
     refuses "fuzz --seed '$what'" 2 "seed is \"$what\"; it takes a whole number from 0 to 18446744073709551615" fuzz --seed "$what"

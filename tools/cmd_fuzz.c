@@ -132,12 +132,12 @@ static int read_flag(Request *request, int flag, char **argv)
         request->help = true;
         return 0;
     case SECONDS:
-        if (rdx_option_real(&options->seconds, optarg) && options->seconds >= 0)
+        if (rdx_option_real(&options->seconds, optarg) && options->seconds > 0)
             return 0;
-        return rdx_complain_usage("fuzz", "--seconds is \"%s\"; it takes a number, 0 or more", optarg);
+        return rdx_complain_usage("fuzz", "--seconds is \"%s\"; it takes a number above 0", optarg);
     case CASES:
-        if (!rdx_option_number(&number, optarg) || number > INT64_MAX)
-            return rdx_complain_usage("fuzz", "--cases is \"%s\"; it takes a whole number from 0 to %lld", optarg,
+        if (!rdx_option_number(&number, optarg) || number == 0 || number > INT64_MAX)
+            return rdx_complain_usage("fuzz", "--cases is \"%s\"; it takes a whole number from 1 to %lld", optarg,
                                       (long long)INT64_MAX);
         options->cases = (int64_t)number;
         return 0;
