@@ -117,6 +117,9 @@ refuses "axis list with a hole" 2 '0,' reduce a.npy --op sum --axis 0,
 refuses "unknown dtype" 2 'f33' reduce a.npy --op sum --dtype f33
 refuses "unknown nan" 2 'maybe' reduce a.npy --op sum --nan maybe
 refuses "p that is no number" 2 'two' reduce a.npy --op norm --p two
+for what in inf -inf nan 1e999; do
+    refuses "correction $what" 2 "redax reduce: $what is no value for --correction" reduce a.npy --op var --correction $what
+done
 refuses "no threads" 2 ' 0 ' reduce a.npy --op sum --threads 0
 refuses "unknown device" 2 'tpu' reduce a.npy --op sum --device tpu
 refuses "result as .npz" 2 'npz' reduce a.npy --op sum -o b.npz

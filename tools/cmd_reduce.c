@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static bool take_option(Options *options, int flag, const char *value)
         options->nan = strcmp(value, "omit") == 0 ? RDX_NAN_OMIT : RDX_NAN_PROPAGATE;
         return options->nan == RDX_NAN_OMIT || strcmp(value, "propagate") == 0;
     case CORRECTION:
-        return rdx_option_real(&options->correction, value);
+        return rdx_option_real(&options->correction, value) && isfinite(options->correction);
     case P:
         return rdx_option_real(&options->p, value);
     case 'o':
