@@ -76,6 +76,7 @@ START_TEST(harmless_variations)
         "{'shape':(2,3),'fortran_order':False,'descr':'<f4'}",
         "{ \"descr\" : \"<f4\" , \"fortran_order\" : False , \"shape\" : ( 2 , 3 , ) }\n",
         "\t{'descr': '=f4', 'fortran_order': False, 'shape': (2L, 3L), }",
+        "{'descr': 'f4', 'fortran_order': False, 'shape': (2, 3), }",
     };
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         ck_assert_msg(read_file(1, same[i], 24), "%s: %s", same[i], error);
@@ -168,7 +169,8 @@ static const struct Refusal {
     {DESCR("'<f16'"), 32, "not one that redax has"},
     {DESCR("'<c32'"), 64, "not one that redax has"},
     {DESCR("'|f4'"), 8, "not one that redax has"},
-    {DESCR("'f4'"), 8, "not one that redax has"},
+    {DESCR("'f3'"), 8, "not one that redax has"},
+    {DESCR("'U5'"), 40, "text"},
     {DESCR("''"), 8, "not one that redax has"},
     {DESCR("[('a', '<f4')]"), 8, "structured"},
     {DESCR("('<f4', (2,))"), 16, "structured"},

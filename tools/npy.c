@@ -127,9 +127,9 @@ static const struct Spelling {
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
-static bool refuse_dtype(Reader *reader, const char *descr)
+static bool refuse_dtype(Reader *reader, const char *descr, char kind)
 {
-    switch (descr[0] ? descr[1] : '\0') {
+    switch (kind) {
     case 'O':
         return fail(reader, "its dtype is object (%s): Python objects cannot be reduced", descr);
     case 'V':
@@ -154,18 +154,20 @@ static bool take_descr(Reader *reader, int *dtype)
         return fail(reader, "its dtype is structured (it has named fields): redax reduces plain numbers");
     if (!take_string(reader, descr, sizeof descr))
         return fail(reader, "its dtype is not a short plain string");
-    for (int i = 0; descr[0] && i < SPELLINGS; i++) {
-        if (strcmp(descr + 1, spellings[i].code) != 0)
+    bool ordered = descr[0] && strchr("<>=|", descr[0]);
+    const char *code = descr + ordered, order = ordered ? descr[0] : '='; /* NumPy reads f4 as native, too */
+    for (int i = 0; i < SPELLINGS; i++) {
+        if (strcmp(code, spellings[i].code) != 0)
             continue;
-        bool one_byte = strcmp(spellings[i].code + 1, "1") == 0;
-        if (descr[0] == '>' && !one_byte)
-            return fail(reader, "its dtype is big-endian (%s): save it with .astype('<%s') first", descr, descr + 1);
-        if (descr[0] == '<' || descr[0] == '=' || (one_byte && (descr[0] == '|' || descr[0] == '>'))) {
+        bool one_byte = strcmp(code + 1, "1") == 0;
+        if (order == '>' && !one_byte)
+            return fail(reader, "its dtype is big-endian (%s): save it with .astype('<%s') first", descr, code);
+        if (order != '|' || one_byte) {
             *dtype = spellings[i].dtype;
             return true;
         }
     }
-    return refuse_dtype(reader, descr);
+    return refuse_dtype(reader, descr, *code);
 }
 
 static bool take_entry(Reader *reader, RdxArray *array, bool *fortran, unsigned *seen)
