@@ -128,7 +128,7 @@ static bool read_entry(Reader *reader, const cJSON *entry, const unsigned char *
         while (which < 3 && strcmp(keys[which], member->string) != 0)
             which++;
         if (which == 3)
-            return fail(reader, "has the unknown key \"%.40s\"", member->string);
+            continue; /* the format's own reader passes over other keys */
         if (found[which])
             return fail(reader, "has the key \"%s\" twice", keys[which]);
         found[which] = member;
