@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_install.sh BUILD: stages an install of BUILD below a scratch folder, builds examples/mean.c against it in each way
-# that is promised (pkg-config shared, pkg-config static, CMake shared and static), runs the four programs and the command,
+# that is promised (pkg-config shared, pkg-config static, CMake shared and static), runs the programs and the command,
 # compares a DESTDIR install with it, and sees that uninstall leaves nothing.
 set -euo pipefail
 build=${1:?usage: check_install.sh BUILD}
@@ -59,19 +59,25 @@ target_link_libraries(mean_static PRIVATE redax::redax_static)
 CMAKE
 # Moved after the install: nothing in the CMake package may hold the old place.
 mv "$prefix" "$stage/moved"
-configure() { # configure VERSION
-    cmake -S "$stage/project" -B "$stage/cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$stage/moved" "-DWANTED=$1"
+# And found by way of a link: on many systems /lib is one to usr/lib, and there is no /include.
+mkdir "$stage/merged"
+ln -s ../moved/lib "$stage/merged/lib"
+configure() { # configure VERSION ROOT
+    rm -rf "$stage/cmake"
+    cmake -S "$stage/project" -B "$stage/cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$stage/$2" "-DWANTED=$1"
 }
-build_both() { configure "${version%.*}" && cmake --build "$stage/cmake"; }
-build_both >"$stage/cmake.txt" 2>&1 || { cat "$stage/cmake.txt" >&2; exit 1; }
-expect "CMake, shared" "$stage/cmake/mean"
-expect "CMake, static" "$stage/cmake/mean_static"
+build_both() { configure "${version%.*}" "$1" && cmake --build "$stage/cmake"; }
+for root in merged moved; do
+    build_both $root >"$stage/cmake.txt" 2>&1 || { cat "$stage/cmake.txt" >&2; exit 1; }
+    expect "CMake, $root, shared" "$stage/cmake/mean"
+    expect "CMake, $root, static" "$stage/cmake/mean_static"
+done
 if readelf -d "$stage/cmake/mean_static" | grep -q libredax; then
     echo "redax::redax_static links the shared library" >&2
     exit 1
 fi
 for other in 0.0.9 99; do
-    if configure "$other" >/dev/null 2>&1; then
+    if configure "$other" moved >/dev/null 2>&1; then
         echo "the CMake package of $version says that it will do for $other" >&2
         exit 1
     fi
