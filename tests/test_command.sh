@@ -236,7 +236,7 @@ refuses "f8 as .npy" 1 'f8e4m3' reduce a.npy --op sum --dtype f8e4m3 -o f8.npy
 refuses "CUDA" 1 'a.npy' reduce a.npy --op sum --device cuda
 refuses "explain: unsupported" 1 'logsumexp' explain logsumexp:i32:8
 refuses "explain: bad axis" 1 'axis 3' explain sum:f32:8x8/3 --device h200
-refuses "explain: empty" 1 'argmax of no elements has no value; the output has 1 elements' explain argmax:f32:0 --device a100
+refuses "explain: empty" 1 'argmax of no elements has no value; the output has 1 element' explain argmax:f32:0 --device a100
 [ ! -e bf16.npy ] && [ ! -e f8.npy ] && report "refusals write nothing" ok || report "refusals write nothing" "files are there"
 
 # ---- safetensors ----
