@@ -154,7 +154,7 @@ static void summarise(Summary *summary, const RdxTensor *tensor)
     out.data = summary->mean;
     out.dtype = rdx_data_dtype(summary->mean_dtype);
     summary->has_mean = rdx_reduce(&problem, NULL) == RDX_OK;
-    int64_t numbers, nonzero; /* NaN is not zero */
+    int64_t numbers = 0, nonzero = 0; /* NaN is not zero */
     problem.op = RDX_COUNT_NONZERO;
     out.dtype = rdx_data_dtype(RDX_I64);
     out.data = &numbers;
