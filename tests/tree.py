@@ -1016,6 +1016,10 @@ def int_cases():
     for k, dtype in enumerate(("i64", "u64", "i32", "u32")):
         for j, n in enumerate(edges(dtype)[2:9:2]):
             yield "%s:%s:2x%d/1:seed=12" % (("mean", "var", "norm2", "norm1")[(j + k) % 4], dtype, n)
+    yield "sum:u8:20x2x300/0,2:seed=33"  # more runs than are added up at once
+    yield "sum:i8:3x%d/1:seed=33" % (8192 + 77)
+    yield "sum:f32:64x14720/1:data=tailed:seed=33"  # rows of eight chunks, the last of which is not whole
+    yield "sum:f64:160x7360/1:data=tailed:seed=33"
 
 
 def choice_cases():
