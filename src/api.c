@@ -113,12 +113,6 @@ static RdxStatus check_aligned(const char *role, uintptr_t address, int64_t alig
     return RDX_OK;
 }
 
-static int64_t common_align(uintptr_t a, uintptr_t b) /* the largest power of two that divides both, at most 16 */
-{
-    const uintptr_t bits = a | b | 16;
-    return (int64_t)(bits & -bits);
-}
-
 /* What the address of the input's lowest element, `offset` bytes from its first one, keeps: by the caller's word of the first one or by
    its present address; a power of two from 1 to 16. */
 static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t offset, int64_t *align)
@@ -131,10 +125,10 @@ static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t 
     RDX_REQUIRE(!given || !t->data || address % (uintptr_t)given == 0, RDX_ERR_ALIGN,
                 "align is %lld but in begins at an address of %lld modulo 64", (long long)given,
                 (long long)(address % 64));
-    const int64_t first = given ? rdx_min(given, 16) : common_align(address, 0);
+    const int64_t first = given ? rdx_min(given, 16) : rdx_common_align((int64_t)address, 0);
     RDX_REQUIRE(first >= wanted, RDX_ERR_ALIGN, "in keeps %lld bytes of alignment; %s needs %lld", (long long)first,
                 rdx_types[in].name, (long long)wanted);
-    *align = given ? common_align((uintptr_t)first, (uintptr_t)offset) : common_align(address + (uintptr_t)offset, 0);
+    *align = given ? rdx_common_align(first, offset) : rdx_common_align((int64_t)(address + (uintptr_t)offset), 0);
     return RDX_OK;
 }
 

@@ -46,6 +46,13 @@ static inline int64_t rdx_round_up(int64_t a, int64_t b) /* a >= 0, b > 0 */
     return rdx_div_up(a, b) * b;
 }
 
+/* The largest power of two that divides both, at most 16 bytes, the widest load; 0 is divided by all. */
+static inline int64_t rdx_common_align(int64_t a, int64_t b)
+{
+    int64_t bits = a | b | 16;
+    return bits & -bits;
+}
+
 /* The largest power of two not above n; n >= 1. */
 static inline int64_t rdx_pow2_floor(int64_t n)
 {

@@ -15,22 +15,15 @@ const char *rdx_form_name(int form)
     return form >= 0 && form < RDX_FORM_COUNT ? form_names[form] : "?";
 }
 
-/* The largest power of two that divides both, at most WIDEST; 0 is divided by all. */
-static int64_t common_align(int64_t a, int64_t b)
-{
-    int64_t bits = a | b | WIDEST;
-    return bits & -bits;
-}
-
 /* What divides the address of everything that a walk over the outermost `keeps` kept and `reduces` reduced dims meets. */
 static int64_t alignment(const RdxSituation *situation, int keeps, int reduces)
 {
     const RdxSpace *space = situation->space;
-    int64_t align = common_align(situation->in_align > 0 ? situation->in_align : 1, 0);
+    int64_t align = rdx_common_align(situation->in_align > 0 ? situation->in_align : 1, 0);
     for (int d = 0; d < keeps; d++)
-        align = common_align(align, space->keep[d].in);
+        align = rdx_common_align(align, space->keep[d].in);
     for (int d = 0; d < reduces; d++)
-        align = common_align(align, space->reduce[d].in);
+        align = rdx_common_align(align, space->reduce[d].in);
     return align;
 }
 
