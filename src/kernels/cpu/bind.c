@@ -136,6 +136,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     if (from_memory || config->bytes >= NEAR_BYTES)
         code.load.ahead = from_memory ? AHEAD_BYTES : 1024;
     code.load.in_order = from_memory && rdx_cpu_keeps_ahead();
+    code.load.paced = from_memory && rdx_cpu_needs_pace();
     code.streams = space->keep_count * rdx_types[out].size >= OUTPUT_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     bool one = config->strategy == RDX_STRATEGY_CPU_ROWS && space->keep_rank == 0 && space->reduce_rank <= 1 &&

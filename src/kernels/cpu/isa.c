@@ -50,6 +50,17 @@ bool rdx_cpu_keeps_ahead(void)
 #endif
 }
 
+bool rdx_cpu_needs_pace(void)
+{
+    if (rdx_cpu_kept_ahead >= 0)
+        return rdx_cpu_kept_ahead == 0;
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
 static const struct {
     const RdxIsa *isa;
     bool (*present)(void);
