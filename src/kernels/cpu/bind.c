@@ -25,6 +25,7 @@ static RdxReduce strategy_code(int strategy)
 enum {
     NEAR_BYTES = 1 << 16,   /* more comes from the second cache; more than rdx_cpu_stream_bytes from memory */
     AHEAD_BYTES = 3072,     /* bf16 rows of 64: 1 and 2 KB 11.5 GB/s, 3 KB 13.0, 4 and 6 KB 9.5 */
+    PACED_BYTES = 2048,     /* on a Xeon, which needs pace: 1 KB 31.9, 2 KB 31.5, 3 KB 29.6, 6 KB 23.8 */
     OUTPUT_BYTES = 4 << 20, /* more goes past the caches: rows of 8 i8, as many bytes out as in, 5.0 GB/s, so 6.5 */
 };
 
@@ -133,10 +134,10 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
         RDX_ASSURE(code.store2);
     }
     const bool from_memory = config->bytes >= (double)rdx_cpu_stream_bytes;
-    if (from_memory || config->bytes >= NEAR_BYTES)
-        code.load.ahead = from_memory ? AHEAD_BYTES : 1024;
     code.load.in_order = from_memory && rdx_cpu_keeps_ahead();
     code.load.paced = from_memory && rdx_cpu_needs_pace();
+    if (from_memory || config->bytes >= NEAR_BYTES)
+        code.load.ahead = !from_memory ? 1024 : code.load.paced ? PACED_BYTES : AHEAD_BYTES;
     code.streams = space->keep_count * rdx_types[out].size >= OUTPUT_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     bool one = config->strategy == RDX_STRATEGY_CPU_ROWS && space->keep_rank == 0 && space->reduce_rank <= 1 &&
