@@ -124,7 +124,10 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
     case RDX_CUDA_KIND_SHIFTED_ROWS:
     case RDX_CUDA_KIND_RUN_ROWS:
-        KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && p->space.in_size > 1);
+        KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX);
+        KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
+                  ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
+                  : p->space.in_size > 1);
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
         check_places(p, cut);

@@ -35,15 +35,21 @@ bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
     return map == RDX_MAP_NONE || key || magnitude || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
 }
 
-bool rdx_cuda_is_ascending(const RdxSpace *space)
+/* sign: -1 where they are to descend. */
+static bool is_ordered(const RdxSpace *space, int sign)
 {
     int64_t reach = 0; /* of the dims within */
     for (int d = space->reduce_rank - 1; space->indexed && d >= 0; d--) {
-        if (space->reduce[d].index <= reach)
+        if (sign * space->reduce[d].index <= reach)
             return false;
-        reach += space->reduce[d].index * (space->reduce[d].extent - 1);
+        reach += sign * space->reduce[d].index * (space->reduce[d].extent - 1);
     }
     return true;
+}
+
+bool rdx_cuda_is_ascending(const RdxSpace *space)
+{
+    return is_ordered(space, 1);
 }
 
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups)
@@ -78,6 +84,7 @@ void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxR
 {
     shape->chunks = rdx_recipe_chunks(recipe);
     shape->ascending = rdx_cuda_is_ascending(space);
+    shape->descending = is_ordered(space, -1);
     bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
                 (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64) ||
                 (recipe->algebra == RDX_ALGEBRA_ISUM && recipe->result == RDX_WORK_I64 &&

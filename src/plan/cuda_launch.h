@@ -45,6 +45,10 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
     ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
+/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats that are added up, whose lanes are one
+   word each. */
+#define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
+    ((size) > 1 || (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
 /* Stages of a warp and bytes of each (kernel_short_rows.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
@@ -62,9 +66,10 @@ typedef struct RdxCudaShape {
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
     bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
     bool direct; /* plain, and stored as they are: identity finish, output of the working type, i64 of integer sums */
-    bool ascending; /* logical indices ascend with the elements of the reduced dims */
-    int finishing;  /* RdxFinishing */
-    int residues;   /* blocks that share a chunk */
+    bool ascending;  /* logical indices ascend with the elements of the reduced dims */
+    bool descending; /* or descend */
+    int finishing;   /* RdxFinishing */
+    int residues;    /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;

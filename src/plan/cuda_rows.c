@@ -133,13 +133,13 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
            config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
 }
 
-/* What all kernels that read rows into registers ask for: elements of 2 bytes and more, a map that the kernels know at compile time,
-   indices, if any, that ascend, and one copy of an output. */
+/* What all kernels that read rows into registers ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
+   one copy of an output. */
 static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    if (!are_rows(space, config) || space->in_size == 1 || space->copy_count != 1 || config->slices > 1 ||
-        space->keep_count > INT32_MAX || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
+    if (!are_rows(space, config) || space->copy_count != 1 || config->slices > 1 || space->keep_count > INT32_MAX ||
+        !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
         return false;
     launch->elements = 16 / space->in_size;
     return cut_rows(launch, s, config, 0);
@@ -184,8 +184,8 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const int rows = line_rows_of(recipe, s->space->in_size, launch->words);
     const bool counted = is_variance(recipe, true) && !recipe->omit; /* else nodes have counts of their own */
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
-        rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) || (counted && recipe->count % recipe->lanes != 0) ||
-        !take_registers(launch, s, config))
+        rows == 0 || s->space->in_size == 1 || !are_many(s) || rdx_recipe_is_twice(recipe) ||
+        (counted && recipe->count % recipe->lanes != 0) || !take_registers(launch, s, config))
         return false;
     shape->line_rows = rows;
     shape->group_outputs = rdx_max(shape->group_outputs, RDX_CUDA_WARPS * rows);
@@ -218,7 +218,8 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
     const RdxRecipe *recipe = s->recipe;
     bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
     light = light || is_light_i64(recipe);
-    if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32))
+    if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32) ||
+        !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;
     /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
     if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)
@@ -232,7 +233,7 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
-    return config->variant == RDX_FORM_SHIFTED && !rdx_recipe_is_twice(s->recipe) && !slow &&
+    return config->variant == RDX_FORM_SHIFTED && s->space->in_size > 1 && !rdx_recipe_is_twice(s->recipe) && !slow &&
            take_registers(launch, s, config);
 }
 
@@ -241,7 +242,7 @@ bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
    seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and 249. */
 bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_RUNS && !rdx_recipe_is_twice(s->recipe) &&
+    return config->variant == RDX_FORM_RUNS && s->space->in_size > 1 && !rdx_recipe_is_twice(s->recipe) &&
            !(is_variance(s->recipe, true) && goes_on(s)) && take_registers(launch, s, config);
 }
 

@@ -304,6 +304,18 @@ template <bool BRAIN> inline uint32_t greater_pair(uint32_t a, uint32_t b, bool 
     return greater;
 }
 
+template <bool BRAIN> inline uint32_t equal_pair(uint32_t a, uint32_t b)
+{
+    uint32_t same = 0;
+    for (int half = 0; half < 32; half += 16) {
+        uint32_t x = a >> half & 0xffff, y = b >> half & 0xffff;
+        float fx = BRAIN ? emu::same_bits<float>(x << 16) : widen_half(x);
+        float fy = BRAIN ? emu::same_bits<float>(y << 16) : widen_half(y);
+        same |= fx == fy ? 0xffffu << half : 0;
+    }
+    return same;
+}
+
 /* What is asked for is there. */
 static constexpr int fetched_bytes = 128;
 inline void fetch_ahead(const void *at)

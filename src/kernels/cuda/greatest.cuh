@@ -1,5 +1,6 @@
 /* max and min of reals of 16 and 32 bits compare the numbers of several vectors as they are, one instruction for a word, and make keys of the
-   greatest alone; a key takes eight (min over 16384 x 4096 f32 67.5 us with a key for each, 62.2 so; max over 32768 x 4096 bf16 75.5 and 62.3). */
+   greatest alone; a key takes eight (min over 16384 x 4096 f32 67.5 us with a key for each, 62.2 so; max over 32768 x 4096 bf16 75.5 and 62.3).
+   Which of the vectors it was is sought afterwards, from the last one to the first, by two instructions a word. */
 #ifndef RDX_KERNELS_CUDA_GREATEST_CUH
 #define RDX_KERNELS_CUDA_GREATEST_CUH
 
@@ -10,8 +11,8 @@ namespace rdx
 
 template <class A, class In> RDX_DEVICE constexpr bool compares_numbers()
 {
-    return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 && !In::integral &&
-           !In::is_complex && In::size > 1;
+    return is_keyed(A::algebra) && A::unit == 1 && A::work == RDX_WORK_I32 && !In::integral && !In::is_complex &&
+           In::size > 1;
 }
 
 /* Element by element, that of the first `there` vectors, one at least, which has the greatest key. */
@@ -47,6 +48,48 @@ template <class In, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
     return r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there) : greatest_or_nan<In, false, COUNT>(r, got, there);
+}
+
+/* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */
+template <class In> RDX_DEVICE uint32_t where_equal(uint32_t a, uint32_t b)
+{
+    if constexpr (In::size == 2)
+        return equal_pair<In::type == RDX_TYPE_BF16>(a, b);
+    else
+        return __uint_as_float(a) == __uint_as_float(b) ? 0xffffffffu : 0;
+}
+
+/* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last one that does. NANS:
+   NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */
+template <class In, bool LAST, bool NANS, int COUNT, int BYTES>
+RDX_DEVICE Vector<BYTES> seek_vector(const Vector<BYTES> *got, const Vector<BYTES> &greatest, int there)
+{
+    Vector<BYTES> found = {};
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const int u = LAST ? i : COUNT - 1 - i;
+        if (u >= there)
+            continue;
+#pragma unroll
+        for (int w = 0; w < (BYTES + 3) / 4; w++) {
+            uint32_t here = where_equal<In>(got[u].word[w], greatest.word[w]);
+            if (NANS)
+                here |= ~where_equal<In>(got[u].word[w], got[u].word[w]);
+            found.word[w] = (found.word[w] & ~here) | ((In::size == 2 ? 0x10001u * u : u) & here);
+        }
+    }
+    return found;
+}
+template <class In, bool LAST, int COUNT, int BYTES>
+RDX_DEVICE Vector<BYTES> vector_of(const RdxRecipe &r, const Vector<BYTES> *got, const Vector<BYTES> &greatest,
+                                   int there = COUNT)
+{
+    uint32_t numbers = 0xffffffffu;
+#pragma unroll
+    for (int w = 0; w < (BYTES + 3) / 4; w++)
+        numbers &= where_equal<In>(greatest.word[w], greatest.word[w]);
+    return numbers == 0xffffffffu || r.omit ? seek_vector<In, LAST, false, COUNT>(got, greatest, there)
+                                            : seek_vector<In, LAST, true, COUNT>(got, greatest, there);
 }
 
 } // namespace rdx

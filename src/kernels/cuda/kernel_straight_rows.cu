@@ -114,7 +114,8 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_rows_kernel(cons
 {
     typedef typename K::A A;
     /* The tables name more than plans give it. */
-    if constexpr (K::size > 1 && !(A::two_passes && A::work == RDX_WORK_F64)) {
+    if constexpr (RDX_CUDA_HAS_STRAIGHT_ROWS(A::algebra, A::work, K::size) &&
+                  !(A::two_passes && A::work == RDX_WORK_F64)) {
         RDX_DYNAMIC_SHARED(uint32_t, shared);
         reduce_straight<K>(p, shared, [&](const unsigned char *row, int64_t first, int chunks, int thread) {
             if constexpr (A::two_passes)

@@ -39,6 +39,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
             fold_once<Winner<A>>(ring, source, lines, whole, count, element, node);
+        else if (ROWS && p.shape.descending)
+            fold_once<LatestWinner<A>>(ring, source, lines, whole, count, element, node);
         else
             fold_once<Step<A>>(ring, source, lines, 0, count, element, node);
     }
@@ -174,8 +176,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     __device__ __forceinline__ void fold(typename S::State *state, const Vector<16> *got, int v) const
     {
         if constexpr (COUNT > 1 && compares_numbers<A, In>()) {
-            Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got);
-            fold<S, In, MAP, 1>(state, &greatest, v);
+            fold_greatest<S, In, MAP, COUNT>(state, got, v);
         } else {
 #pragma unroll
             for (int u = 0; u < COUNT; u++) {
@@ -194,6 +195,26 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
                             own = S::next(own, x, y, v + u, 0);
                     }
                 }
+            }
+        }
+    }
+
+    /* What the first `there` of COUNT vectors, one at least, come to where numbers are compared: one vector more, of the greatest. */
+    template <class S, class In, int MAP, int COUNT>
+    __device__ __forceinline__ void fold_greatest(typename S::State *state, const Vector<16> *got, int v,
+                                                  int there = COUNT) const
+    {
+        Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got, there);
+        if constexpr (!A::indexed) {
+            fold<S, In, MAP, 1>(state, &greatest, v);
+        } else {
+            Vector<16> found = vector_of<In, S::latest, COUNT>(p.recipe, got, greatest, there);
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                int line = v + (int)bits_at<K::size>(found.word, e * K::size);
+                read_element<A, In, MAP>(p.recipe, greatest.word, e * K::size, x, y);
+                state[e] = v == 0 ? begin_at<S>(x, y, line) : S::next(state[e], x, y, line, 0);
             }
         }
     }
@@ -315,8 +336,10 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
                     fold<S, decltype(in), decltype(map)::value>(state, got, v);
                 });
             }
-            if (!done)
-                part<S>(state, at, next, lines, v, count, element, begun);
+            if constexpr (!S::remembers) { /* indexed ops have no rare maps */
+                if (!done)
+                    part<S>(state, at, next, lines, v, count, element, begun);
+            }
             begun = begun || v + G <= whole;
         }
         end<S>(state, count, element, node);

@@ -77,6 +77,23 @@ template <bool BRAIN> RDX_DEVICE uint32_t greater_pair(uint32_t a, uint32_t b, b
     return m;
 }
 
+/* All bits of the halves in which the same numbers stand (BRAIN: bf16, else f16); -0 is +0, and NaN nothing. */
+template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
+{
+    uint32_t same;
+#if __CUDA_ARCH__ < 900
+    if (BRAIN)
+        return (__uint_as_float(a << 16) == __uint_as_float(b << 16) ? 0xffffu : 0) |
+               (__uint_as_float(a & 0xffff0000u) == __uint_as_float(b & 0xffff0000u) ? 0xffff0000u : 0);
+#else
+    if (BRAIN)
+        asm("set.eq.u32.bf16x2 %0, %1, %2;" : "=r"(same) : "r"(a), "r"(b));
+    else
+#endif
+    asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(same) : "r"(a), "r"(b));
+    return same;
+}
+
 /* Asks for the memory around `at`, so many bytes from a multiple of as many on, as far as the second cache. */
 static constexpr int fetched_bytes = 128;
 RDX_DEVICE void fetch_ahead(const void *at)

@@ -76,7 +76,8 @@ template <class K, int LINES> struct ColumnGroup {
         with_unmasked<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
-            if constexpr (compares_numbers<A, In>()) { /* what is in another's place may be compared twice */
+            if constexpr (compares_numbers<A, In>() &&
+                          !A::indexed) { /* what is in another's place may be compared twice */
                 Vector<K::bytes> greatest = greatest_of<In, VECTORS>(p.recipe, got);
                 lift<In, MAP>(greatest, node);
             } else {

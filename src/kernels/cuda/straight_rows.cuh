@@ -32,10 +32,8 @@ template <class K, class S, class In, int MAP, int FIRST, int COUNT>
 RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, int whole, typename S::State *state)
 {
     if constexpr (compares_numbers<typename K::A, In>()) {
-        if (FIRST < whole) {
-            Vector<16> greatest = greatest_of<In, COUNT - FIRST>(fold.p.recipe, got + FIRST, whole - FIRST);
-            fold.template fold<S, In, MAP, 1>(state, &greatest, FIRST);
-        }
+        if (FIRST < whole)
+            fold.template fold_greatest<S, In, MAP, COUNT - FIRST>(state, got + FIRST, FIRST, whole - FIRST);
     } else {
 #pragma unroll
         for (int line = FIRST; line < COUNT; line++)

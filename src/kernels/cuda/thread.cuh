@@ -59,7 +59,20 @@ template <class A> struct Step<A, true, false> {
 /* Indexed algebras where lines come in ascending order of logical index: the first of equals stays, and which line it was says
    which index, once the lane is done. */
 template <class A> struct Winner : Push<A> {
-    static constexpr bool remembers = true;
+    static constexpr bool remembers = true, latest = false;
+};
+
+/* The same where the order is descending: the last of equals stays. */
+template <class A> struct LatestWinner : Winner<A> {
+    typedef typename A::Lane State;
+    typedef typename A::T T;
+    static constexpr bool latest = true;
+    static __device__ __forceinline__ State next(const State &state, T x, T y, int line, int64_t)
+    {
+        State next = A::push(state, x, y, line);
+        next.line = y == next.k ? (T)line : next.line;
+        return next;
+    }
 };
 
 /* logsumexp folds otherwise. */
