@@ -315,8 +315,8 @@ NAMED_CUDA = [
      "            begun = begun || v + G <= whole;\n",
      "", "plain"),
     ("the last of equals wins a lane", "src/kernels/cuda/thread.cuh",
-     "    static constexpr bool remembers = true;\n",
-     """    static constexpr bool remembers = true;
+     "    static constexpr bool remembers = true, latest = false;\n",
+     """    static constexpr bool remembers = true, latest = false;
     static __device__ typename Push<A>::State next(const typename Push<A>::State &state, typename A::T x, typename A::T y,
                                                    int line, int64_t)
     {
@@ -325,6 +325,18 @@ NAMED_CUDA = [
         return later;
     }
 """, "plain"),
+    ("the last of equal vectors is found", "src/kernels/cuda/greatest.cuh",
+     "const int u = LAST ? i : COUNT - 1 - i;",
+     "const int u = LAST ? COUNT - 1 - i : i;", "plain"),
+    ("NaN is nowhere", "src/kernels/cuda/greatest.cuh",
+     "numbers == 0xffffffffu || r.omit ?",
+     "true ?", "plain"),
+    ("of descending indices the first of equals stays", "src/kernels/cuda/thread.cuh",
+     "next.line = y == next.k ? (T)line : next.line;",
+     "", "plain"),
+    ("indices that do not ascend are taken to descend", "src/plan/cuda_launch.c",
+     "shape->descending = is_ordered(space, -1);",
+     "shape->descending = true;", "plain"),
     ("indices are taken to ascend", "src/plan/cuda_launch.c",
      "shape->ascending = rdx_cuda_is_ascending(space);",
      "shape->ascending = true;", "plain"),
