@@ -1,10 +1,16 @@
-/* The C half of bench_host.py: how long a call of rdx_reduce takes on the host, from a loop in C. */
+/* The C half of bench_host.py: how long a call of rdx_reduce takes on the host, from a loop in C, and what an array's library takes for
+   its part of a call from Python. */
 #define _GNU_SOURCE
-#include <redax.h>
+#include "src/dlpack.h"
+
+#include <stddef.h>
 #include <time.h>
+
+void Py_DecRef(void *object); /* of the Python that this is loaded into */
 
 double bench_call(void *data, const int64_t *shape, int ndim, int bits, int device, int id, void *result, void *stream,
                   int calls);
+double bench_exchange(const DlExchange *exchange, void *array, int results, int calls);
 
 static double now_ns(void)
 {
@@ -32,6 +38,39 @@ double bench_call(void *data, const int64_t *shape, int ndim, int bits, int devi
             status = rdx_reduce(&problem, (RdxStream)stream);
         if (status != RDX_OK)
             return -status;
+    }
+    return (now_ns() - start) / calls;
+}
+
+static void no_error(void *context, const char *kind, const char *message)
+{
+    (void)context, (void)kind, (void)message;
+}
+
+/* Nanoseconds for what redax asks of the library through the exchange API to reduce `array` to one number: to look at it, on CUDA for its
+   current stream, and for a result, which is made, turned into an object and freed; with `results` 0 the result is looked at instead
+   (out=). Negative: it refuses. The GIL is held. */
+double bench_exchange(const DlExchange *exchange, void *array, int results, int calls)
+{
+    double start = now_ns();
+    for (int i = 0; i < calls; i++) {
+        RdxTensor view, given;
+        void *stream, *object;
+        DlManaged *managed;
+        if (exchange->view_of_object(array, &view) != 0)
+            return -1;
+        if (view.device.type == DL_CUDA && exchange->current_stream(DL_CUDA, view.device.id, &stream) != 0)
+            return -1;
+        if (!results) {
+            if (exchange->view_of_object(array, &given) != 0)
+                return -1;
+            continue;
+        }
+        view.ndim = 0;
+        if (exchange->allocate(&view, &managed, NULL, no_error) != 0 ||
+            exchange->object_from_managed(managed, &object) != 0)
+            return -1;
+        Py_DecRef(object);
     }
     return (now_ns() - start) / calls;
 }

@@ -4,12 +4,12 @@
     make bench-python PYTHON=python3       # with the NumPy, and PyTorch and CuPy where they are, of that python
 
 Sums of 12 float64 (3 x 4), over all axes, so that next to nothing is the work itself. "C" is rdx_infer_outputs and rdx_reduce
-called from a loop in C on the same memory; on CUDA all calls are asynchronous, so what is timed is the launch. Each figure
-is the median of 15 turns, in which every column is timed once; a turn is 10000 calls on the CPU, and on CUDA 500, with a
-synchronisation after each. Prints nanoseconds."""
+called from a loop in C on the same memory; on CUDA all calls are asynchronous, so what is timed is the launch. "PyTorch's part" is
+what PyTorch takes, called from a loop in C, for what no caller can do without: to show the input and to make, wrap and free the
+result, or to show that. Each figure is the median of 15 turns, in which every column is timed once; a turn is 10000 calls on the
+CPU, and on CUDA 500, with a synchronisation after each. Prints nanoseconds."""
 
 import ctypes
-import functools
 import pathlib
 import platform
 import statistics
@@ -20,15 +20,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TURNS = 15
 
 
-def pause(function, array, calls):
+def pause(function, array, calls, out=None):
     """Nanoseconds a call, without the loop's own."""
     turns = range(calls)
     start = time.perf_counter_ns()
     for _ in turns:
         pass
     empty = time.perf_counter_ns()
-    for _ in turns:
-        function(array)
+    if out is None:
+        for _ in turns:
+            function(array)
+    else:
+        for _ in turns:
+            function(array, out=out)
     return (time.perf_counter_ns() - empty - (empty - start)) / calls
 
 
@@ -46,8 +50,28 @@ def c_call(library, tensor):
     return call
 
 
+def exchange_call(path, array, results):
+    """The same for PyTorch's part, or None where this PyTorch has no exchange API."""
+    capsule = getattr(type(array), "__dlpack_c_exchange_api__", None)
+    if capsule is None:
+        return None
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = get(capsule, b"dlpack_exchange_api")
+    run = ctypes.PyDLL(path).bench_exchange # holds the GIL
+    run.restype, run.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_int]
+
+    def call(calls):
+        ns = run(table, array, results, calls)
+        if ns < 0:
+            sys.exit("PyTorch's exchange API refuses")
+        return ns
+    return call
+
+
 def row(name, columns, calls, settle):
-    """columns: {name: function of a number of calls}"""
+    """columns: {name: function of a number of calls}; one that is None is left out"""
+    columns = {column: run for column, run in columns.items() if run}
     for run in columns.values():
         run(calls)
         settle()
@@ -58,7 +82,8 @@ def row(name, columns, calls, settle):
             settle()
     medians = {column: statistics.median(values) for column, values in times.items()}
     above = medians["redax"] - medians["C"]
-    print(f"| {name} | {medians['C']:.0f} | {medians['redax']:.0f} | {above:+.0f} | {medians['peer']:.0f} |")
+    part = f"{medians['part']:.0f}" if "part" in medians else "-"
+    print(f"| {name} | {medians['C']:.0f} | {medians['redax']:.0f} | {above:+.0f} | {part} | {medians['peer']:.0f} |")
     return above
 
 
@@ -70,7 +95,8 @@ def main():
     ctypes.CDLL(str(package / "libredax.so.0"), mode=ctypes.RTLD_GLOBAL) # the one that the extension uses
     library = ctypes.CDLL(sys.argv[1])
     print(f"python {platform.python_version()}, numpy {np.__version__}, redax {redax.__version__}; ns a call\n")
-    print("| sum of 12 float64 | C | redax.sum | above C | the library's own |\n|---|---|---|---|---|")
+    print("| sum of 12 float64 | C | redax.sum | above C | of that PyTorch's part | the library's own |")
+    print("|---|---|---|---|---|---|")
 
     x, result = np.arange(12.0).reshape(3, 4), np.empty(())
     host = {"data": x.ctypes.data, "result": result.ctypes.data, "device": 1, "stream": None}
@@ -87,9 +113,11 @@ def main():
     t, scalar = torch.from_numpy(x), torch.empty((), dtype=torch.float64)
     host = {"data": t.data_ptr(), "result": scalar.data_ptr(), "device": 1, "stream": None}
     row(f"PyTorch {torch.__version__}, CPU", {"C": c_call(library, host), "redax": lambda n: pause(redax.sum, t, n),
+                                              "part": exchange_call(sys.argv[1], t, 1),
                                               "peer": lambda n: pause(torch.sum, t, n)}, 10000, lambda: None)
-    into = functools.partial(redax.sum, out=scalar.clone())
-    row(f"PyTorch {torch.__version__}, CPU, out=", {"C": c_call(library, host), "redax": lambda n: pause(into, t, n),
+    given = scalar.clone()
+    row(f"PyTorch {torch.__version__}, CPU, out=", {"C": c_call(library, host), "redax": lambda n: pause(redax.sum, t, n, given),
+                                                    "part": exchange_call(sys.argv[1], t, 0),
                                                     "peer": lambda n: pause(torch.sum, t, n)}, 10000, lambda: None)
     if not torch.cuda.is_available() or not redax.info()["cuda"]:
         print(f"\nno CUDA here: its rows are left out ({redax.info()['cuda_refusal']})")
@@ -98,10 +126,10 @@ def main():
     device = {"data": d.data_ptr(), "result": scalar.data_ptr(), "device": 2,
               "stream": torch.cuda.current_stream().cuda_stream or None}
     row("PyTorch, CUDA", {"C": c_call(library, device), "redax": lambda n: pause(redax.sum, d, n),
-                          "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
-    into = functools.partial(redax.sum, out=scalar.clone())
-    row("PyTorch, CUDA, out=", {"C": c_call(library, device), "redax": lambda n: pause(into, d, n),
-                                "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
+                          "part": exchange_call(sys.argv[1], d, 1), "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
+    given = scalar.clone()
+    row("PyTorch, CUDA, out=", {"C": c_call(library, device), "redax": lambda n: pause(redax.sum, d, n, given),
+                                "part": exchange_call(sys.argv[1], d, 0), "peer": lambda n: pause(torch.sum, d, n)}, 500, torch.cuda.synchronize)
     try:
         import cupy
     except ImportError:
