@@ -2,10 +2,6 @@
    off a run of the bench on one machine (Zen 5, two cores): see the comment beside it. */
 #include "cpu.h"
 
-/* What is worth a thread beside the bytes: waking one takes some 5 us. Two threads of a Xeon, 512 rows of 512 f32: argmax 44 us on one, 29 on both;
-   sums, 9 us, are not. */
-enum { THREAD_NS = 20000 };
-
 int64_t rdx_cpu_thread_bytes = 1 << 20;
 int64_t rdx_cpu_thread_blocks = 8;
 
@@ -30,9 +26,7 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     int64_t extent = rdx_cpu_inner_extent(space);
     int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
     int64_t chunks = rdx_max(rdx_recipe_chunks(situation->recipe), 1);
-    double work_ns = (double)space->keep_count * (double)space->reduce_count * rdx_cpu_element_ns(situation->recipe);
-    double by_bytes = input_bytes(space) / (double)rdx_cpu_thread_bytes, by_work = work_ns / THREAD_NS;
-    double worth = by_bytes > by_work ? by_bytes : by_work;
+    double worth = input_bytes(space) / (double)rdx_cpu_thread_bytes;
     int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
     config->split = 1;
     config->part_chunks = rdx_pow2_ceil(chunks);
