@@ -210,9 +210,9 @@ static bool are_groups(const RdxRecipe *recipe)
 /* Rows of one run of aligned vectors.
 
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
-   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 254 and 277; but var over 128K x 1000 303 and 242, x 2000 354
+   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   131 and 114. logsumexp asks for the next chunk while it folds. */
+   107 and 92, over 128K x 4K 359 and 329. logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -228,8 +228,8 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
 }
 
 /* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
-   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121, argmax 128 and 128; argmax over 1000 x 100003 bf16
-   112 and 117, but over 65536 x 1000 165 and 140. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
+   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax over
+   1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
