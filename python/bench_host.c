@@ -53,6 +53,8 @@ static void no_error(void *context, const char *kind, const char *message)
 double bench_exchange(const DlExchange *exchange, void *array, int results, int calls)
 {
     double start = now_ns();
+    if (exchange->version.major != DL_MAJOR || !exchange->view_of_object)
+        return -1;
     for (int i = 0; i < calls; i++) {
         RdxTensor view, given;
         void *stream, *object;

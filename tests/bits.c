@@ -164,12 +164,14 @@ static bool run_everything(RdxTask *task, char *const *right)
         for (int i = 0; i < wish.count; i++)
             for (int threads = 1; wish.applicable[i] && threads <= 2; threads++) {
                 task->problem.threads = threads;
-                /* Nor come from memory: on one thread it does, at the best level of a machine that keeps ahead. */
+                /* Nor come from memory: on one thread it does, of a machine that needs a pace and of one that keeps ahead. */
                 rdx_cpu_stream_bytes = threads == 1 ? 512 : usual_stream;
-                rdx_cpu_kept_ahead = level == count - 1;
-                if (!run(task, &wish, i, right)) {
-                    printf("  on %s\n", levels[level]);
-                    return false;
+                for (int kept = 0; kept <= (threads == 1); kept++) {
+                    rdx_cpu_kept_ahead = kept;
+                    if (!run(task, &wish, i, right)) {
+                        printf("  on %s\n", levels[level]);
+                        return false;
+                    }
                 }
             }
     }

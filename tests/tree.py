@@ -1020,10 +1020,16 @@ def int_cases():
     yield "sum:i8:3x%d/1:seed=33" % (8192 + 77)
     yield "sum:f32:64x14720/1:data=tailed:seed=33"  # rows of eight chunks, the last of which is not whole
     yield "sum:f64:160x7360/1:data=tailed:seed=33"
+    yield "sum:f32:8x4x256/0,2:data=tailed:seed=33"  # a chunk of several runs, each of whole lines
+    yield "var:f32:6x3x512/0,2:data=near:seed=33"
+    yield "sum:f32:9x1000/1:data=tailed:seed=33"  # lines, and a part of one
+    yield "sum:bf16:9x1002/1:data=tailed:seed=33"
 
 
 def choice_cases():
     """Ops that choose or count, and need no tree."""
+    yield "argmax:f32:64x4096/1:data=ties:seed=33"  # rows of two chunks that follow each other
+    yield "argmin:f64:48x2048/1:data=near:seed=33"
     for k, dtype in enumerate(EVERY):
         n = 3 * lanes_of(dtype) + 5
         if dtype not in COMPLEX:

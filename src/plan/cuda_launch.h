@@ -66,10 +66,9 @@ typedef struct RdxCudaShape {
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
     bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
     bool direct; /* plain, and stored as they are: identity finish, output of the working type, i64 of integer sums */
-    bool ascending;  /* logical indices ascend with the elements of the reduced dims */
-    bool descending; /* or descend */
-    int finishing;   /* RdxFinishing */
-    int residues;    /* blocks that share a chunk */
+    bool ascending; /* logical indices ascend with the elements of the reduced dims */
+    int finishing;  /* RdxFinishing */
+    int residues;   /* blocks that share a chunk */
     /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
@@ -86,8 +85,9 @@ typedef struct RdxCudaShape {
     /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
-    bool columns; /* thread_columns: a vector of columns each */
-    bool shifted; /* straight_columns: rows start anywhere */
+    bool columns;    /* thread_columns: a vector of columns each */
+    bool shifted;    /* straight_columns: rows start anywhere */
+    bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
 } RdxCudaShape;
 
 typedef struct RdxCudaLaunch {

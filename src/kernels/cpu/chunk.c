@@ -119,8 +119,7 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
         stage_lines(worker, &fold, columns);
-        fold.load.ahead = 0;
-        fold.load.in_order = false; /* they lie in L1 */
+        rdx_load_near(&fold.load);
         fold.width = columns * recipe->unit;
         fold.nodes = rdx_strip_at(*nodes, recipe, at * recipe->unit);
         fold.offset = offset ? offset + at : NULL;
@@ -193,7 +192,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
         worker->code->rows(&rows);
         return;
     }
-    rows.load.ahead = 0;
+    rdx_load_near(&rows.load);
     Stage stage = stage_of(worker);
     int64_t at_once = step == n * worker->space->in_size ? RDX_LINES * worker->plan->tile / n : 1;
     rows.step = n * stage.size;

@@ -26,7 +26,7 @@ enum { RDX_LINES = 16 };
 /* How folds load elements. */
 typedef struct RdxLoad {
     int64_t ahead; /* bytes to ask for; 0 where memory is near: a request for what is being loaded costs nothing */
-    bool paced;    /* from memory, and the machine is to be held back: rdx_cpu_needs_pace */
+    bool paced;    /* from memory that goes on, and the machine is to be held back: rdx_cpu_needs_pace */
     bool in_order; /* from memory, and the machine keeps ahead of reads in order itself: rdx_cpu_keeps_ahead */
     /* Where keys are made on the way: what order is turned by, and the key of NaN. */
     int64_t turn, nan;
@@ -91,7 +91,7 @@ typedef struct RdxFused {
     void (*short_rows)(const RdxRows *rows); /* may be NULL */
 } RdxFused;
 
-/* Asks for one line of memory that is needed some 3 KB later. One request with each line folded, no more: a core has room for 16,
+/* Asks for one line of memory that is needed some KB later. One request with each line folded, no more: a core has room for 16,
    and behind a burst of them the loads wait, so that what is computed from those comes on top of the time to fetch. Folds of f16 on
    a Xeon of the Granite Rapids class, one core, GB/s, plain read 19: one by one 19.6, by fours 17.9, by eights 17.4, by sixteens
    15.9; 4 KB ahead 19.1, 15.0, 14.6, 11.4. Compilers put the requests of an unrolled loop behind its loads; the empty instruction
@@ -122,9 +122,17 @@ static inline __attribute__((always_inline)) const unsigned char *rdx_step(const
                                                                            const bool paced)
 {
     at += bytes;
+    enum { AHEAD = 3072 };
     if (paced)
-        rdx_ask(at + 3072);
+        rdx_ask(at + AHEAD);
     return rdx_hold(at, paced);
+}
+
+/* What lies in L1 is neither asked for nor held back. */
+static inline void rdx_load_near(RdxLoad *load)
+{
+    load->ahead = 0;
+    load->in_order = load->paced = false;
 }
 
 /* What reads in the order of addresses ask for. */

@@ -30,7 +30,7 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     rows.index = space->index_offset;
     rows.index_step = space->reduce_rank ? space->reduce[0].index : 0;
     if (!together || staged)
-        rows.load.ahead = 0;
+        rdx_load_near(&rows.load);
     const int64_t piece = staged     ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n)
                           : together ? block->outputs
                                      : at_once;
