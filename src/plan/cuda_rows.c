@@ -134,10 +134,12 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
 }
 
 /* What all kernels that read rows into registers ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
-   one copy of an output. */
+   one copy of an output. Of bytes there are those of aligned rows alone. */
 static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
+    if (space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS)
+        return false;
     if (!are_rows(space, config) || space->copy_count != 1 || config->slices > 1 || space->keep_count > INT32_MAX ||
         !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
         return false;
@@ -184,7 +186,7 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const int rows = line_rows_of(recipe, s->space->in_size, launch->words);
     const bool counted = is_variance(recipe, true) && !recipe->omit; /* else nodes have counts of their own */
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
-        rows == 0 || s->space->in_size == 1 || !are_many(s) || rdx_recipe_is_twice(recipe) ||
+        rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) ||
         (counted && recipe->count % recipe->lanes != 0) || !take_registers(launch, s, config))
         return false;
     shape->line_rows = rows;
@@ -228,12 +230,11 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
 }
 
 /* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
-   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax over
-   1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
+   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax over 1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
-    return config->variant == RDX_FORM_SHIFTED && s->space->in_size > 1 && !rdx_recipe_is_twice(s->recipe) && !slow &&
+    return config->variant == RDX_FORM_SHIFTED && !rdx_recipe_is_twice(s->recipe) && !slow &&
            take_registers(launch, s, config);
 }
 
@@ -242,7 +243,7 @@ bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
    seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and 249. */
 bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_RUNS && s->space->in_size > 1 && !rdx_recipe_is_twice(s->recipe) &&
+    return config->variant == RDX_FORM_RUNS && !rdx_recipe_is_twice(s->recipe) &&
            !(is_variance(s->recipe, true) && goes_on(s)) && take_registers(launch, s, config);
 }
 

@@ -15,6 +15,12 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_numbers()
            In::size > 1;
 }
 
+/* The same where nobody asks which vector the greatest was in: one vector may stand for another that is not there. */
+template <class A, class In> RDX_DEVICE constexpr bool compares_numbers_alone()
+{
+    return compares_numbers<A, In>() && !A::indexed;
+}
+
 /* Element by element, that of the first `there` vectors, one at least, which has the greatest key. */
 template <class In, bool OMIT, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)

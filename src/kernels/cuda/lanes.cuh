@@ -39,10 +39,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
             fold_once<Winner<A>>(ring, source, lines, whole, count, element, node);
-        else if (ROWS && p.shape.descending)
-            fold_once<LatestWinner<A>>(ring, source, lines, whole, count, element, node);
         else
-            fold_once<Step<A>>(ring, source, lines, 0, count, element, node);
+            fold_backwards(ring, source, lines, whole, count, element, node);
     }
 
     /* The same where all lanes have `lines`, a multiple of a group, and no vector is turned; false, and nothing is done, where the recipe
@@ -343,6 +341,20 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             begun = begun || v + G <= whole;
         }
         end<S>(state, count, element, node);
+    }
+
+    /* Of rows whose indices descend the last winner counts; whatever else is indexed is compared with its index. */
+    template <class R, class Source, class Count, class Element>
+    __device__ __forceinline__ void fold_backwards(R &ring, Source &source, int lines, int whole, Count count,
+                                                   Element element, Node *node) const
+    {
+        if constexpr (ROWS) {
+            if (p.shape.descending) {
+                fold_once<LatestWinner<A>>(ring, source, lines, whole, count, element, node);
+                return;
+            }
+        }
+        fold_once<Step<A>>(ring, source, lines, 0, count, element, node);
     }
 
     __device__ __forceinline__ int64_t index_of(int64_t element) const

@@ -76,8 +76,7 @@ template <class K, int LINES> struct ColumnGroup {
         with_unmasked<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
-            if constexpr (compares_numbers<A, In>() &&
-                          !A::indexed) { /* what is in another's place may be compared twice */
+            if constexpr (compares_numbers_alone<A, In>()) {
                 Vector<K::bytes> greatest = greatest_of<In, VECTORS>(p.recipe, got);
                 lift<In, MAP>(greatest, node);
             } else {
