@@ -186,8 +186,8 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const int rows = line_rows_of(recipe, s->space->in_size, launch->words);
     const bool counted = is_variance(recipe, true) && !recipe->omit; /* else nodes have counts of their own */
     if (config->variant != RDX_FORM_ROWS || config->finishing != RDX_FINISHING_NONE || s->space->keep_rank != 1 ||
-        rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) ||
-        (counted && recipe->count % recipe->lanes != 0) || !take_registers(launch, s, config))
+        rows == 0 || !are_many(s) || rdx_recipe_is_twice(recipe) || (counted && recipe->count % recipe->lanes != 0) ||
+        !take_registers(launch, s, config))
         return false;
     shape->line_rows = rows;
     shape->group_outputs = rdx_max(shape->group_outputs, RDX_CUDA_WARPS * rows);
