@@ -68,7 +68,8 @@ RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
     return place;
 }
 
-/* Which run an element is in, by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). */
+/* Which run an element is in, by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). The
+   factors are 0 where it is not: every element is a run of its own then. */
 RDX_DEVICE unsigned run_of_element(const Problem &p, unsigned element)
 {
     return (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;
