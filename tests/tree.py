@@ -29,6 +29,8 @@ z = mix(seed, i); `w` is z >> 32 and gives imaginary parts:
              when z & 1; imaginary parts from w
     near     1 + u * 2^-6 rounded once (imaginary parts u * 2^-6); ints as uniform
     holes    as tailed, but NaN where (z >> 8) & 3 is 0 (imaginary parts: (z >> 10) & 3); ints as uniform
+    zeros    zero, floats with a minus sign when z & 1, but where (z >> 8) % 8 is 0 minus one, ints one;
+             bool z & 1; imaginary parts from w
 With beta, the output held data=exact of seed + 1 before, numbered in its own storage.
 """
 
@@ -144,6 +146,8 @@ def int_values(dtype, data, z):
         return modulo(z, 17) - (8 if signed else 0)
     if data == "ties":
         return modulo(z >> U64(8), 3) - (1 if signed else 0)
+    if data == "zeros":
+        return (modulo(z >> U64(8), 8) == 0).astype(I64)
     if data == "special":
         r = z & U64(31)
         small = modulo(z >> U64(8), 5).astype(kind)
@@ -159,6 +163,8 @@ def float_values(dtype, data, z, u, r, power, hole):
     if data == "ties":
         value = (modulo(z >> U64(8), 3) - 1).astype(F64)
         return np.where((value == 0) & ((z & U64(1)) == U64(1)), -0.0, value)
+    if data == "zeros":
+        return np.where(modulo(z >> U64(8), 8) == 0, -1.0, np.where((z & U64(1)) == U64(1), -0.0, 0.0))
     if data in ("tailed", "holes"):
         value = round_into(np.ldexp(u, power), dtype)
         return np.where(hole, np.nan, value) if data == "holes" else value
@@ -174,7 +180,7 @@ def float_values(dtype, data, z, u, r, power, hole):
 
 def values(dtype, data, seed, count):
     """The storage: a list of parts, floats exactly in f64, ints as numpy ints."""
-    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes"), data
+    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes", "zeros"), data
     z = mix(seed, count)
     if dtype in INTS:
         return [int_values(dtype, data, z)]
@@ -1030,6 +1036,10 @@ def choice_cases():
     """Ops that choose or count, and need no tree."""
     yield "argmax:f32:64x4096/1:data=ties:seed=33"  # rows of two chunks that follow each other
     yield "argmin:f64:48x2048/1:data=near:seed=33"
+    for dtype in ("f32", "bf16", "f16", "f64"):  # zeros of both signs are the greatest of rows of several lines
+        yield "argmax:%s:5x2100/1:data=zeros:seed=34" % dtype
+        yield "max:%s:2x2100/1:data=zeros:out2=1:seed=35" % dtype
+        yield "minmax:%s:2100x3/0:data=zeros:seed=36" % dtype
     for k, dtype in enumerate(EVERY):
         n = 3 * lanes_of(dtype) + 5
         if dtype not in COMPLEX:

@@ -224,7 +224,7 @@ void rdx_data_store(int dtype, void *at, double value)
 }
 
 static const char *const class_names[RDX_DATA_CLASSES] = {"uniform", "exact", "tailed", "special",
-                                                          "ties",    "near",  "holes"};
+                                                          "ties",    "near",  "holes",  "zeros"};
 
 const char *rdx_data_class_name(int data)
 {
@@ -311,6 +311,8 @@ static double float_value(const Format *format, int data, uint64_t z, int part)
         int value = (int)((own >> 8) % 3) - 1;
         return value == 0 && (own & 1) ? -0.0 : (double)value;
     }
+    case RDX_DATA_ZEROS:
+        return (own >> 8) % 8 == 0 ? -1.0 : own & 1 ? -0.0 : 0.0;
     default:
         break;
     }
@@ -339,6 +341,8 @@ static uint64_t int_value(const RdxDataType *type, int data, uint64_t z)
         return z % 17 - (is_signed ? 8 : 0);
     case RDX_DATA_TIES:
         return (z >> 8) % 3 - (is_signed ? 1 : 0);
+    case RDX_DATA_ZEROS:
+        return (z >> 8) % 8 == 0;
     case RDX_DATA_SPECIAL:
         switch (z & 31) {
         case 0:

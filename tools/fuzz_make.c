@@ -289,7 +289,7 @@ static void pick_options(Dice *dice, RdxCase *c)
     c->nan = rdx_ops[c->op].options & RDX_OPTION_NAN && chance(dice, 30) ? RDX_NAN_OMIT : RDX_NAN_PROPAGATE;
     static const uint8_t usual[] = {RDX_DATA_UNIFORM, RDX_DATA_UNIFORM, RDX_DATA_EXACT, RDX_DATA_TAILED,
                                     RDX_DATA_TAILED,  RDX_DATA_SPECIAL, RDX_DATA_TIES,  RDX_DATA_NEAR,
-                                    RDX_DATA_NEAR,    RDX_DATA_HOLES};
+                                    RDX_DATA_NEAR,    RDX_DATA_HOLES,   RDX_DATA_ZEROS};
     static const uint8_t omitted[] = {RDX_DATA_SPECIAL, RDX_DATA_HOLES, RDX_DATA_HOLES, RDX_DATA_UNIFORM};
     c->data = c->nan == RDX_NAN_OMIT && chance(dice, 80) ? omitted[below(dice, 4)] : usual[below(dice, 10)];
     if (c->op == RDX_PROD && chance(dice, 50))
