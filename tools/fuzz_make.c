@@ -291,7 +291,8 @@ static void pick_options(Dice *dice, RdxCase *c)
                                     RDX_DATA_TAILED,  RDX_DATA_SPECIAL, RDX_DATA_TIES,  RDX_DATA_NEAR,
                                     RDX_DATA_NEAR,    RDX_DATA_HOLES,   RDX_DATA_ZEROS};
     static const uint8_t omitted[] = {RDX_DATA_SPECIAL, RDX_DATA_HOLES, RDX_DATA_HOLES, RDX_DATA_UNIFORM};
-    c->data = c->nan == RDX_NAN_OMIT && chance(dice, 80) ? omitted[below(dice, 4)] : usual[below(dice, 10)];
+    c->data = c->nan == RDX_NAN_OMIT && chance(dice, 80) ? omitted[below(dice, sizeof omitted)]
+                                                         : usual[below(dice, sizeof usual)];
     if (c->op == RDX_PROD && chance(dice, 50))
         c->data = chance(dice, 70) ? RDX_DATA_NEAR : RDX_DATA_TIES;
     c->seed = 1 + (uint64_t)below(dice, 999983);
