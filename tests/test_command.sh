@@ -112,15 +112,17 @@ refuses "reduce of two files" 2 'one file' reduce a.npy a.npy --op sum
 refuses "reduce without --op" 2 '--op is missing' reduce a.npy
 refuses "unknown op" 2 'summ' reduce a.npy --op summ
 refuses "--op without a value" 2 'needs a value' reduce a.npy --op
+refuses "no axis" 2 '--axis is ""; it takes axes, as in 0,2 or -1, none or all' reduce a.npy --op sum --axis ''
 refuses "axis that is no number" 2 'foo' reduce a.npy --op sum --axis foo
 refuses "axis list with a hole" 2 '0,' reduce a.npy --op sum --axis 0,
 refuses "unknown dtype" 2 'f33' reduce a.npy --op sum --dtype f33
 refuses "unknown nan" 2 'maybe' reduce a.npy --op sum --nan maybe
 refuses "p that is no number" 2 'two' reduce a.npy --op norm --p two
 for what in inf -inf nan 1e999; do
-    refuses "correction $what" 2 "redax reduce: $what is no value for --correction" reduce a.npy --op var --correction $what
+    refuses "correction $what" 2 "redax reduce: --correction is \"$what\"; it takes a finite number" reduce a.npy --op var --correction $what
 done
-refuses "no threads" 2 ' 0 ' reduce a.npy --op sum --threads 0
+refuses "no threads" 2 '--threads is "0"; it takes a whole number from 1 to 256' reduce a.npy --op sum --threads 0
+refuses "too many threads" 2 '--threads is "257"' reduce a.npy --op sum --threads 257
 refuses "unknown device" 2 'tpu' reduce a.npy --op sum --device tpu
 refuses "result as .npz" 2 'npz' reduce a.npy --op sum -o b.npz
 refuses "one output for minmax" 2 'minmax' reduce a.npy --op minmax -o b.npy
@@ -132,7 +134,7 @@ report "both outputs into one device" "$(is_clean)"
 refuses "stats without a file" 2 'which file' stats
 refuses "explain without a CASE" 2 'which CASE' explain
 refuses "explain of no CASE" 2 'column 9' explain sum:f32:
-refuses "explain for no device" 2 'h300 is no device; .*h200.*a100.*t4.*cpu' explain sum:f32:8 --device h300
+refuses "explain for no device" 2 '--device is "h300"; it takes .*h200.*a100.*t4.*cpu' explain sum:f32:8 --device h300
 refuses "explain in no format" 2 'xml' explain sum:f32:8 --format xml
 refuses "info with arguments" 2 'no arguments' info now
 
@@ -345,6 +347,7 @@ done
 refuses "fuzz: --seed without a value" 2 'seed needs a value' fuzz --cases 1 --seed
 refuses "fuzz: a CASE without --replay" 2 'sum:f32:8' fuzz sum:f32:8
 refuses "fuzz: --replay of no CASE" 2 'column 9' fuzz --replay sum:f32:
+refuses "fuzz: --replay of an axis that is not there" 1 '^redax: sum:f32:8/1: axis 1 is out of range for rank 1$' fuzz --replay sum:f32:8/1
 run fuzz --device cuda:1 --replay sum:f32:8
 [ "$code" = 1 ] && [ ! -s out ] && grep -q 'no CUDA: /nowhere' err && grep -qx "replay: redax fuzz --device cuda:1 --replay 'sum:f32:8'" err &&
     report "fuzz on a device without a plugin" ok || report "fuzz on a device without a plugin" "exit $code: $(cat err)"

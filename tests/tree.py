@@ -29,7 +29,7 @@ z = mix(seed, i); `w` is z >> 32 and gives imaginary parts:
              when z & 1; imaginary parts from w
     near     1 + u * 2^-6 rounded once (imaginary parts u * 2^-6); ints as uniform
     holes    as tailed, but NaN where (z >> 8) & 3 is 0 (imaginary parts: (z >> 10) & 3); ints as uniform
-    zeros    zero, floats with a minus sign when z & 1, but where (z >> 8) % 8 is 0 minus one, ints one;
+    zeros    where (z >> 8) % 8 is 0 floats -1, ints 1; elsewhere zero, floats with a minus sign when z & 1;
              bool z & 1; imaginary parts from w
 With beta, the output held data=exact of seed + 1 before, numbered in its own storage.
 """

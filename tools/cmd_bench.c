@@ -69,7 +69,7 @@ static int read_flag(Request *request, int flag, char **argv)
         request->automatic = strcmp(optarg, "auto") == 0;
         if (rdx_option_device(&request->device, optarg))
             return 0;
-        return rdx_complain_usage("bench", "%s is no device that can be timed", optarg);
+        return rdx_complain_usage("bench", "--device is \"%s\"; it takes %s", optarg, rdx_option_takes("device"));
     case SUITE:
         request->file = optarg;
         if (rdx_bench_add_file(&request->suite, optarg, sentence, sizeof sentence))
@@ -87,12 +87,13 @@ static int read_flag(Request *request, int flag, char **argv)
     case THREADS:
         return rdx_option_threads(&request->options.threads, optarg)
                    ? 0
-                   : rdx_complain_usage("bench", "%s is no number of threads", optarg);
+                   : rdx_complain_usage("bench", "--threads is \"%s\"; it takes %s", optarg,
+                                        rdx_option_takes("threads"));
     case SECONDS:
         if (rdx_option_real(&request->options.seconds, optarg) && request->options.seconds >= 0 &&
             request->options.seconds <= 3600)
             return 0;
-        return rdx_complain_usage("bench", "%s is no time in seconds", optarg);
+        return rdx_complain_usage("bench", "--seconds is \"%s\"; it takes %s", optarg, rdx_option_takes("seconds"));
     case HOST:
         request->host = true;
         return 0;

@@ -21,7 +21,7 @@ static const char help[] =
     "    sum:f32:65536x4096@4096x-1+4095/1:nan=omit\n"
     "  keys: nan out keep ostrides out2 alpha beta data seed threads\n"
     "\n"
-    "  --device DEVICE   cpu (this one, the default), a preset, or a CUDA device of this machine\n"
+    "  --device DEVICE   cpu (this one, the default; auto is it), a preset, or a CUDA device of this machine\n"
     "  --format FORMAT   text (the default), sexpr or json\n"
     "  --json            the same as --format json\n";
 
@@ -74,7 +74,8 @@ int cmd_explain(int argc, char **argv)
             break;
         case FORMAT:
             if (!format_named(optarg, &format))
-                return rdx_complain_usage("explain", "%s is no value for --format", optarg);
+                return rdx_complain_usage("explain", "--format is \"%s\"; it takes %s", optarg,
+                                          rdx_option_takes("format"));
             break;
         case JSON:
             format = RDX_JSON;
@@ -85,7 +86,7 @@ int cmd_explain(int argc, char **argv)
     }
     RdxDevice own;
     if (!rdx_option_device(&own, device) && !rdx_explain_is_preset(device))
-        return rdx_complain_usage("explain", "%s is no device; there are cpu, cuda[:N] and the presets %s", device,
+        return rdx_complain_usage("explain", "--device is \"%s\"; it takes auto, cuda[:N] or a preset: %s", device,
                                   rdx_explain_presets());
     if (optind + 1 != argc)
         return rdx_complain_usage("explain", optind == argc ? "which CASE?" : "one CASE at a time");

@@ -64,10 +64,13 @@ static int replay(const char *line, RdxFuzzOptions *options)
     RdxCase c;
     RdxFuzzCounts *counts = calloc(1, sizeof *counts);
     RdxFuzzFailure *failure = calloc(1, sizeof *failure);
+    RdxTask *task = calloc(1, sizeof *task);
     char error[512];
     int code = RDX_EXIT_FAILED;
     if (!rdx_case_parse(&c, line, error, sizeof error)) {
         code = rdx_complain_usage("fuzz", "%s", error);
+    } else if (task && rdx_case_problem(&c, task) != RDX_OK) { /* there is nothing to try */
+        rdx_complain("%s: %s", line, rdx_last_error());
     } else if (counts && failure && rdx_fuzz_try(&c, options, counts, failure)) {
         printf("passed: %lld runs agree with the reference\n", (long long)counts->runs);
         code = rdx_finish_stdout(RDX_EXIT_DONE);
@@ -75,6 +78,7 @@ static int replay(const char *line, RdxFuzzOptions *options)
         snprintf(failure->line, sizeof failure->line, "%s", line);
         print_failure(options, failure);
     }
+    free(task);
     free(counts);
     free(failure);
     return code;

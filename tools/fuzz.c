@@ -85,12 +85,13 @@ static bool fail(Trial *trial, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(what, size, format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length < size)
-        snprintf(what + length, size - (size_t)length, " (%s, %d thread%s, %s)",
+    if (length >= 0 && (size_t)length < size) /* %.0d of 0 is nothing */
+        snprintf(what + length, size - (size_t)length, " (%s, %.0d%s thread%s, %s)",
                  trial->wish.index == RDX_CHOOSE_REFERENCE ? "reference"
                  : trial->wish.index == KEEP               ? "the planner's choice"
                                              : rdx_strategies[trial->wish.strategy[trial->wish.index]].name,
-                 trial->threads, trial->threads == 1 ? "" : "s", trial->isa ? trial->isa : "best isa");
+                 trial->threads, trial->threads == 0 ? "all" : "", trial->threads == 1 ? "" : "s",
+                 trial->isa ? trial->isa : "best isa");
     return false;
 }
 

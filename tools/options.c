@@ -62,7 +62,7 @@ bool rdx_option_number(uint64_t *value, const char *text)
 bool rdx_option_threads(int *threads, const char *text)
 {
     long value;
-    bool good = integer(&text, 1, 4096, &value) && *text == '\0';
+    bool good = integer(&text, 1, 256, &value) && *text == '\0';
     *threads = good ? (int)value : 0;
     return good;
 }
@@ -87,6 +87,26 @@ bool rdx_option_dtype(int *dtype, const char *text)
 {
     *dtype = rdx_data_type_named(text);
     return *dtype != 0;
+}
+
+const char *rdx_option_takes(const char *name)
+{
+    static const char *const takes[][2] = {
+        {"op", "the name of an operation, as sum"},
+        {"axis", "axes, as in 0,2 or -1, none or all"},
+        {"dtype", "a dtype, as f32"},
+        {"nan", "propagate or omit"},
+        {"correction", "a finite number"},
+        {"p", "a number, inf or -inf"},
+        {"device", "auto, cpu or cuda[:N]"},
+        {"threads", "a whole number from 1 to 256"},
+        {"format", "text, sexpr or json"},
+        {"seconds", "a number from 0 to 3600"},
+    };
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++)
+        if (strcmp(takes[i][0], name) == 0)
+            return takes[i][1];
+    return "the name of a file";
 }
 
 const char *rdx_option_reason(RdxStatus status)

@@ -88,7 +88,7 @@ typedef struct RdxCudaShape {
     bool columns;    /* thread_columns: a vector of columns each */
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool gathers;    /* gather_rows: a frequent map, indices that ascend, elements a step apart in one run or several */
+    bool gathers;    /* gather_rows: several lanes at once, where the kernel has them (Gather::HAS) */
 } RdxCudaShape;
 
 typedef struct RdxCudaLaunch {

@@ -260,7 +260,8 @@ bool rdx_cuda_take_gather_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     const RdxSpace *space = s->space;
     bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
     launch->elements = 1;
-    /* Whole chunks in one run of four-byte elements are as fast a lane after the other, and max faster (178 us and 194). */
+    /* Several lanes at once: a frequent map, ascending indices, elements a step apart in one run or several. Whole chunks in one run of
+       four-byte elements are as fast a lane after the other, and max faster (H100: 179 us and 194). */
     const RdxRecipe *recipe = s->recipe;
     bool fast = space->reduce_rank == 1 && space->in_size == 4 && space->reduce_count % (16 * recipe->lanes) == 0;
     launch->shape.gathers = !fast && space->reduce_rank <= 2 && space->reduce_count <= INT32_MAX &&

@@ -1,8 +1,8 @@
-/* gather: rows whose elements do not lie in vectors, by any stride and over any number of reduced dims. A warp takes a chunk as block_x
-   does (rows.cuh), but an element a load: thread t folds lanes t, t + 32, ... of 16 elements each, whose loads are all on their way
+/* gather_rows: rows whose elements do not lie in vectors, by any stride and over any number of reduced dims. A warp takes a chunk as
+   ring_rows does (rows.cuh), but an element a load: thread t folds lanes t, t + 32, ... of 16 elements each, whose loads are all on their way
    before the first is used. Lanes of a thread are halved by it, in bit-reversed order, those of the warp by shuffles.
 
-   Which thread holds the result: all of the warp, as in block_x. */
+   Which thread holds the result: all of the warp, as in ring_rows. */
 #include "rows.cuh"
 #include "tile.cuh"
 
@@ -34,14 +34,15 @@ template <class A> struct LaneStack {
 
 /* Rows whose elements lie a step apart, in one run or in several: AT_ONCE of a thread's lanes of one chunk, whose elements are all on
    their way before the first is folded. WHOLE: each has 16. Beside one lane after the other through Reach (H100, us): 640x2048x7x7
-   over 0, 2, 3 in f32 108 and 156, in bf16 112 and 196; 32768 rows of every second of 3000 f32 133 and 206. Four lanes at once spill:
-   bf16 140. */
+   over 0, 2, 3, sum of f32 107 and 156, max of bf16 112 and 196; sum over 32768 rows of every second of 3000 f32 133 and 206. Two lanes spill
+   a little, four too much: that max 140. */
 template <class K, bool WHOLE> struct Gather {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
     static constexpr int AT_ONCE = 2;
-    /* 16 loads of eight bytes, or nodes of more than three words, leave no registers for a second lane. */
+    /* Loads of eight bytes, or nodes of more than three words, leave no registers for a second lane. Bytes, complex numbers and
+       logsumexp were not tried. */
     static constexpr bool HAS = K::size > 1 && K::bytes <= 4 && A::unit == 1 && A::words <= 3 && !A::two_passes;
 
     const Problem &p;

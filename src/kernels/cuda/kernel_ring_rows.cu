@@ -1,4 +1,4 @@
-/* block_x: warps along a contiguous reduced axis, a chunk at a time (rows.cuh). A team of `team` warps shares an output: each takes an
+/* ring_rows: warps along a contiguous reduced axis, a chunk at a time (rows.cuh). A team of `team` warps shares an output: each takes an
    aligned power-of-two run of chunks, with finished runs on a stack that lies across its threads, and the team's nodes meet in
    shared memory. No barrier where a row is one warp's. The same kernel reads the parts of global. */
 #include "rows.cuh"
