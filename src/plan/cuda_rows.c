@@ -263,7 +263,7 @@ bool rdx_cuda_take_gather_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     /* Several lanes at once: a frequent map, ascending indices, elements a step apart in one run or several. Whole chunks in one run of
        four-byte elements are as fast a lane after the other, and max faster (H100: 179 us and 194). */
     const RdxRecipe *recipe = s->recipe;
-    bool fast = space->reduce_rank == 1 && space->in_size == 4 && space->reduce_count % (16 * recipe->lanes) == 0;
+    bool fast = space->reduce_rank == 1 && space->in_size == 4 && space->reduce_count % rdx_recipe_chunk(recipe) == 0;
     launch->shape.gathers = !fast && space->reduce_rank <= 2 && space->reduce_count <= INT32_MAX &&
                             rdx_cuda_has_unmasked_map(recipe) && rdx_cuda_is_ascending(space);
     return rdx_cuda_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
