@@ -69,7 +69,7 @@ static int read_flag(Request *request, int flag, char **argv)
         request->automatic = strcmp(optarg, "auto") == 0;
         if (rdx_option_device(&request->device, optarg))
             return 0;
-        return rdx_complain_usage("bench", "--device is \"%s\"; it takes %s", optarg, rdx_option_takes("device"));
+        return rdx_complain_value("bench", "device", optarg, rdx_option_takes("device"));
     case SUITE:
         request->file = optarg;
         if (rdx_bench_add_file(&request->suite, optarg, sentence, sizeof sentence))
@@ -87,13 +87,12 @@ static int read_flag(Request *request, int flag, char **argv)
     case THREADS:
         return rdx_option_threads(&request->options.threads, optarg)
                    ? 0
-                   : rdx_complain_usage("bench", "--threads is \"%s\"; it takes %s", optarg,
-                                        rdx_option_takes("threads"));
+                   : rdx_complain_value("bench", "threads", optarg, rdx_option_takes("threads"));
     case SECONDS:
         if (rdx_option_real(&request->options.seconds, optarg) && request->options.seconds >= 0 &&
             request->options.seconds <= 3600)
             return 0;
-        return rdx_complain_usage("bench", "--seconds is \"%s\"; it takes %s", optarg, rdx_option_takes("seconds"));
+        return rdx_complain_value("bench", "seconds", optarg, rdx_option_takes("seconds"));
     case HOST:
         request->host = true;
         return 0;

@@ -74,8 +74,7 @@ int cmd_explain(int argc, char **argv)
             break;
         case FORMAT:
             if (!format_named(optarg, &format))
-                return rdx_complain_usage("explain", "--format is \"%s\"; it takes %s", optarg,
-                                          rdx_option_takes("format"));
+                return rdx_complain_value("explain", "format", optarg, rdx_option_takes("format"));
             break;
         case JSON:
             format = RDX_JSON;

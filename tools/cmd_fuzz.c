@@ -120,7 +120,7 @@ static int read_device(RdxFuzzOptions *options, const char *text)
 {
     RdxDevice device;
     if (!rdx_option_device(&device, text) || device.type != 2)
-        return rdx_complain_usage("fuzz", "--device is \"%s\"; it takes cuda or cuda:N, N from 0 to 1023", text);
+        return rdx_complain_value("fuzz", "device", text, "cuda or cuda:N, N from 0 to 1023");
     options->cuda = true;
     options->device = device.id;
     return 0;
@@ -138,7 +138,7 @@ static int read_flag(Request *request, int flag, char **argv)
     case SECONDS:
         if (rdx_option_real(&options->seconds, optarg) && options->seconds > 0)
             return 0;
-        return rdx_complain_usage("fuzz", "--seconds is \"%s\"; it takes a number above 0", optarg);
+        return rdx_complain_value("fuzz", "seconds", optarg, "a number above 0");
     case CASES:
         if (!rdx_option_number(&number, optarg) || number == 0 || number > INT64_MAX)
             return rdx_complain_usage("fuzz", "--cases is \"%s\"; it takes a whole number from 1 to %lld", optarg,

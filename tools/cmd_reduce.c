@@ -118,10 +118,9 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
         }
         if (flag == '?' || flag == ':')
             return rdx_complain_option("reduce", flag, argv);
+        const char *name = flag == 'o' ? "o" : flags[index].name;
         if (!take_option(options, flag, optarg))
-            return rdx_complain_usage("reduce", "%s%s is \"%s\"; it takes %s", flag == 'o' ? "-" : "--",
-                                      flag == 'o' ? "o" : flags[index].name, optarg,
-                                      rdx_option_takes(flag == 'o' ? "output" : flags[index].name));
+            return rdx_complain_value("reduce", name, optarg, rdx_option_takes(name));
     }
     if (optind + 1 != argc)
         return rdx_complain_usage("reduce", optind == argc ? "which file?" : "one file at a time");

@@ -371,8 +371,7 @@ static int parse(Options *options, int argc, char **argv, bool *helped)
             options->json = true;
         }
         if (!good)
-            return rdx_complain_usage("stats", "--%s is \"%s\"; it takes %s", flags[index].name, optarg,
-                                      rdx_option_takes(flags[index].name));
+            return rdx_complain_value("stats", flags[index].name, optarg, rdx_option_takes(flags[index].name));
     }
     return optind == argc ? rdx_complain_usage("stats", "which file?") : RDX_EXIT_DONE;
 }

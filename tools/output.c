@@ -66,6 +66,12 @@ int rdx_complain_option(const char *command, int flag, char **argv)
                               optopt && optopt <= UCHAR_MAX ? letter : word);
 }
 
+int rdx_complain_value(const char *command, const char *option, const char *value, const char *takes)
+{
+    return rdx_complain_usage(command, "%s%s is \"%s\"; it takes %s", strcmp(option, "o") == 0 ? "-" : "--", option,
+                              value, takes);
+}
+
 int rdx_finish_stdout(int code)
 {
     bool failed = ferror(stdout) != 0;

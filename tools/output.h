@@ -16,6 +16,8 @@ void rdx_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int rdx_complain_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* About an option that getopt_long answered with `flag`, ? or :, in the same way. */
 int rdx_complain_option(const char *command, int flag, char **argv);
+/* The same of a value: --OPTION is "VALUE"; it takes TAKES. "o" is the one that is short. */
+int rdx_complain_value(const char *command, const char *option, const char *value, const char *takes);
 
 /* Flushes stdout: `code` if all was written, else a complaint and 1 (unless code is already worse). */
 int rdx_finish_stdout(int code);
