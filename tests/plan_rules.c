@@ -34,19 +34,33 @@ static int64_t draw_extent(Random *random, int bits)
     return below(random, 2) ? least : least + below(random, least);
 }
 
-/* Aligned rows of 32 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
-   too few are like that. logsumexp has no kernel of its own for the latter. */
-static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
+/* An aligned matrix and its rows: `count` elements each, `step` apart, one row `pitch` after the other. */
+static void lay_rows(PlanShape *shape, int64_t rows, int64_t count, int64_t step, int64_t pitch)
 {
-    int64_t bytes = lines ? 1024 + 16 * below(random, 193) : 32 << below(random, 5);
-    shape->extent[0] = shape->out_extent[0] = draw_extent(random, 24);
-    shape->extent[1] = shape->stride[0] = bytes / size;
-    shape->stride[1] = 1;
+    shape->extent[0] = shape->out_extent[0] = rows;
+    shape->extent[1] = count;
+    shape->stride[0] = pitch;
+    shape->stride[1] = step;
     shape->axes[0] = 1;
     shape->in.ndim = 2;
     shape->out.ndim = shape->out2.ndim = shape->problem.naxes = 1;
     shape->in.byte_offset = 0;
     shape->in_align = 256;
+}
+
+/* Aligned rows of 32 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
+   too few are like that. logsumexp has no kernel of its own for the latter. */
+static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
+{
+    int64_t bytes = lines ? 1024 + 16 * below(random, 193) : 32 << below(random, 5);
+    lay_rows(shape, draw_extent(random, 24), bytes / size, 1, bytes / size);
+}
+
+/* Every second element of rows of whole vectors. */
+static void step_rows(PlanShape *shape, Random *random)
+{
+    int64_t rows = draw_extent(random, 16), count = 8 * draw_extent(random, 14);
+    lay_rows(shape, rows, count, 2, 2 * count);
 }
 
 /* Rows in several runs of whole, aligned vectors. */
@@ -131,6 +145,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         pack_rows(shape, random, rdx_types[in].size, lines);
     if (seed % 16 == 4)
         cut_rows_into_runs(shape, random);
+    if (seed % 16 == 12)
+        step_rows(shape, random);
 }
 
 char plan_where[1024];

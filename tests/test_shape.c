@@ -67,11 +67,15 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     for (int d = 0; d < p->space.keep_rank; d++)
         bits |= p->space.keep[d].in;
     bool runs = cut->kind == RDX_CUDA_KIND_RUN_ROWS;
-    KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == p->space.in_size);
+    int steps = cut->kind == RDX_CUDA_KIND_STEPPED_ROWS ? 2 : 1;
+    KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == steps * p->space.in_size);
+    KEEPS(cut->elements * p->space.in_size * steps == 16);
     KEEPS(bits % (cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS ? p->space.in_size : 16) == 0);
     KEEPS((cut->shape.run > 0) == runs);
     if (runs) {
-        KEEPS(p->space.reduce[0].in % 16 == 0 && p->space.reduce[1].extent * p->space.in_size % 16 == 0);
+        int64_t run = p->space.reduce[1].extent * p->space.in_size;
+        KEEPS(p->space.reduce[0].in % 16 == 0 && run % 16 == 0);
+        KEEPS(cut->shape.run_gap == p->space.reduce[0].in - run);
         KEEPS(p->space.reduce_count <= INT32_MAX);
     }
 }
@@ -124,6 +128,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
     case RDX_CUDA_KIND_SHIFTED_ROWS:
     case RDX_CUDA_KIND_RUN_ROWS:
+    case RDX_CUDA_KIND_STEPPED_ROWS:
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX);
         KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
                   ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)

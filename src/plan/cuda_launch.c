@@ -78,6 +78,7 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_shift = (uint32_t)rdx_cuda_log2_up(shape->run);
     uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
     shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
+    shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
 void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)

@@ -49,6 +49,11 @@ enum { RDX_CUDA_LINE_ROWS = 4 };
    word each. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
     ((size) > 1 || (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
+/* Whether every second element of a row is read by vectors (kernel_stepped_rows.cu): vectors that hold two or four. */
+#define RDX_CUDA_HAS_STEPPED_ROWS(size, words) (((size) == 2 || (size) == 4) && (words) <= 3)
+/* Of which elements a thread gathers several lanes at once (kernel_gather_rows.cu): loads of eight bytes, or nodes of more than three words, leave no
+   registers for a second lane. Bytes and logsumexp were not tried. */
+#define RDX_CUDA_GATHERS_LANES(size, words, unit) (((size) == 2 || (size) == 4) && (words) <= 3 && (unit) == 1)
 /* Stages of a warp and bytes of each (kernel_short_rows.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
@@ -88,7 +93,8 @@ typedef struct RdxCudaShape {
     bool columns;    /* thread_columns: a vector of columns each */
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool gathers;    /* gather_rows: several lanes at once, where the kernel has them (Gather::HAS) */
+    bool gathers;    /* gather_rows: several lanes at once */
+    int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 
 typedef struct RdxCudaLaunch {

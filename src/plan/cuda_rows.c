@@ -134,17 +134,21 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
 }
 
 /* What all kernels that read rows into registers ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
-   one copy of an output. Of bytes there are those of aligned rows alone. */
-static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+   one copy of an output. */
+static bool suit_registers(const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    if (space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS)
+    return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
+           rdx_cuda_has_unmasked_map(s->recipe) && rdx_cuda_is_ascending(space);
+}
+
+/* Of contiguous runs. Of bytes there are those of aligned rows alone. */
+static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    if (s->space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS)
         return false;
-    if (!are_rows(space, config) || space->copy_count != 1 || config->slices > 1 || space->keep_count > INT32_MAX ||
-        !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
-        return false;
-    launch->elements = 16 / space->in_size;
-    return cut_rows(launch, s, config, 0);
+    launch->elements = 16 / s->space->in_size;
+    return are_rows(s->space, config) && suit_registers(s, config) && cut_rows(launch, s, config, 0);
 }
 
 /* More than the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
@@ -254,18 +258,41 @@ bool rdx_cuda_take_ring_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     return are_rows(s->space, config) && cut_rows(launch, s, config, RDX_CUDA_RING_ROWS);
 }
 
+/* Rows whose parts, if any, are of one output each, and whose lanes fill a warp. */
+static bool are_lone_rows(const RdxSpace *space, const RdxConfig *config)
+{
+    bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
+    return rdx_cuda_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
+           config->part_chunks <= MOST_CHUNKS;
+}
+
+/* Every second element of rows that start at whole vectors and have a line at least: of 64 f32, rows by a lane a thread are faster (H100: 1M of
+   them 1600 us and 1839). */
+bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    RdxLayout layout;
+    rdx_layout_of(&layout, s);
+    if (config->variant != RDX_FORM_GATHER || space->reduce_rank != 1 || space->reduce[0].in != 2 * space->in_size ||
+        layout.run_align < 16 || s->recipe->count < s->recipe->lanes ||
+        !RDX_CUDA_HAS_STEPPED_ROWS(space->in_size, launch->words) || rdx_recipe_is_twice(s->recipe) ||
+        !are_lone_rows(space, config) || !suit_registers(s, config))
+        return false;
+    launch->elements = 8 / space->in_size;
+    return cut_rows(launch, s, config, 0);
+}
+
 /* Rows of any strides, where lanes fill a warp. */
 bool rdx_cuda_take_gather_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
     launch->elements = 1;
     /* Several lanes at once: a frequent map, ascending indices, elements a step apart in one run or several. Whole chunks in one run of
        four-byte elements are as fast a lane after the other, and max faster (H100: 179 us and 194). */
     const RdxRecipe *recipe = s->recipe;
     bool fast = space->reduce_rank == 1 && space->in_size == 4 && space->reduce_count % rdx_recipe_chunk(recipe) == 0;
-    launch->shape.gathers = !fast && space->reduce_rank <= 2 && space->reduce_count <= INT32_MAX &&
+    bool has = RDX_CUDA_GATHERS_LANES(space->in_size, launch->words, recipe->unit) && !rdx_recipe_is_twice(recipe);
+    launch->shape.gathers = has && !fast && space->reduce_rank <= 2 && space->reduce_count <= INT32_MAX &&
                             rdx_cuda_has_unmasked_map(recipe) && rdx_cuda_is_ascending(space);
-    return rdx_cuda_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
-           config->part_chunks <= MOST_CHUNKS && cut_rows(launch, s, config, 0);
+    return are_lone_rows(space, config) && cut_rows(launch, s, config, 0);
 }

@@ -9,6 +9,12 @@
 namespace rdx
 {
 
+/* The i-th of a thread's 2^log2 lanes. */
+RDX_DEVICE int lane_of_turn(int thread, int i, int log2)
+{
+    return thread + 32 * reverse_bits(i, log2);
+}
+
 /* Nodes of a thread's lanes in bit-reversed order, at most 2^LEVELS: finished runs of 1, 2, 4, ... in registers. */
 template <class A> struct LaneStack {
     static constexpr int LEVELS = 4;
@@ -21,7 +27,7 @@ template <class A> struct LaneStack {
 #pragma unroll
         for (int level = 0; level < LEVELS; level++) {
             if (climbs && (i >> level & 1)) {
-                int half = 32 << (log2 - level - 1), lane = thread + 32 * reverse_bits(i & -(2 << level), log2);
+                int half = 32 << (log2 - level - 1), lane = lane_of_turn(thread, i & -(2 << level), log2);
                 node = join_nodes<A>(held[level], node, elements_of_lane(n, lane, log2_of(2 * half)),
                                      elements_of_lane(n, lane + half, log2_of(2 * half)));
             } else if (climbs) {
@@ -32,58 +38,53 @@ template <class A> struct LaneStack {
     }
 };
 
-/* Rows whose elements lie a step apart, in one run or in several: AT_ONCE of a thread's lanes of one chunk, whose elements are all on
+/* Rows whose elements lie a step apart, in one run or in several: gathered_at_once of a thread's lanes of one chunk, whose elements are all on
    their way before the first is folded. WHOLE: each has 16. Beside one lane after the other through Reach (H100, us): 640x2048x7x7
    over 0, 2, 3, sum of f32 107 and 156, max of bf16 112 and 196; sum over 32768 rows of every second of 3000 f32 133 and 206. Two lanes spill
    a little, four too much: that max 140. */
+static constexpr int gathered_at_once = 2;
 template <class K, bool WHOLE> struct Gather {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type S;
-    static constexpr int AT_ONCE = 2;
-    /* Loads of eight bytes, or nodes of more than three words, leave no registers for a second lane. Bytes, complex numbers and
-       logsumexp were not tried. */
-    static constexpr bool HAS = K::size > 1 && K::bytes <= 4 && A::unit == 1 && A::words <= 3 && !A::two_passes;
 
     const Problem &p;
     const unsigned char *row;
-    unsigned start; /* the chunk's first element */
-    int n;          /* its elements */
-    int thread, lanes_log2;
-
-    __device__ __forceinline__ int lane(int i) const
-    {
-        return thread + 32 * reverse_bits(i, lanes_log2 - 5);
-    }
+    unsigned start;         /* the chunk's first element */
+    int n;                  /* its elements */
+    int thread, turns_log2; /* lanes of a thread */
 
     __device__ __forceinline__ void push_lanes(int first, LaneStack<A> &stack, typename A::Node &node) const
     {
-        Vector<K::bytes> got[AT_ONCE][16];
+        Vector<K::bytes> got[gathered_at_once][16];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            ask(got[i], lane(first + i));
+        for (int i = 0; i < gathered_at_once; i++)
+            ask(got[i], lane_of_turn(thread, first + i, turns_log2));
         with_unmasked<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; i++) {
-                node = fold<decltype(in), decltype(map)::value>(got[i], lane(first + i));
-                stack.push(first + i, lanes_log2 - 5, node, n, thread);
+            for (int i = 0; i < gathered_at_once; i++) {
+                node = fold<decltype(in), decltype(map)::value>(got[i], lane_of_turn(thread, first + i, turns_log2));
+                stack.push(first + i, turns_log2, node, n, thread);
             }
         });
     }
 
   private:
+    __device__ __forceinline__ int lines_of(int lane) const
+    {
+        return WHOLE ? 16 : elements_of_lane(n, lane, turns_log2 + 5);
+    }
+
     __device__ __forceinline__ void ask(Vector<K::bytes> *got, int lane) const
     {
-        int64_t step = p.dims[p.keep_rank + p.reduce_rank - 1].in, gap = 0; /* between the end of a run and the next */
-        if (p.shape.run > 0)
-            gap = p.dims[p.keep_rank].in - p.shape.run * step;
-        int lines = WHOLE ? 16 : elements_of_lane(n, lane, lanes_log2);
+        int64_t step = p.dims[p.keep_rank + p.reduce_rank - 1].in;
+        int lines = lines_of(lane);
         unsigned own = start + lane;
         const unsigned char *at = row + own * step;
 #pragma unroll
         for (int line = 0; line < 16; line++, own += p.recipe.lanes, at += p.recipe.lanes * step)
             if (line < lines)
-                load_vector<K>(got[line], at + run_of_element(p, own) * gap, 1, p.recipe.in);
+                load_vector<K>(got[line], at + run_of_element(p, own) * p.shape.run_gap, 1, p.recipe.in);
     }
 
     template <class In, int MAP>
@@ -91,7 +92,7 @@ template <class K, bool WHOLE> struct Gather {
     {
         typename S::State state;
         clear_lanes<A>(&state, 1);
-        int lines = WHOLE ? 16 : elements_of_lane(n, lane, lanes_log2);
+        int lines = lines_of(lane);
 #pragma unroll
         for (int line = 0; line < 16; line++) {
             if (line < lines) {
@@ -115,15 +116,15 @@ RDX_DEVICE typename K::A::Node gather_chunk(const Problem &p, const unsigned cha
                                             int thread)
 {
     typedef typename K::A A;
-    int lanes = p.recipe.lanes, log2 = log2_of(lanes), done = 0;
+    int lanes = p.recipe.lanes, log2 = log2_of(lanes), turns_log2 = log2 - 5, done = 0;
     typename A::Node node = unset<A>();
     LaneStack<A> stack;
-    if constexpr (Gather<K, true>::HAS) {
+    if constexpr (RDX_CUDA_GATHERS_LANES(K::size, A::words, A::unit) && !A::two_passes) {
         auto gather = [&](auto whole) {
 #pragma unroll 1
-            for (; done < lanes / 32; done += Gather<K, true>::AT_ONCE)
-                Gather<K, decltype(whole)::value>{p, row, (unsigned)(chunk * 16 * lanes), n, thread, log2}.push_lanes(
-                    done, stack, node);
+            for (; done < lanes / 32; done += gathered_at_once)
+                Gather<K, decltype(whole)::value>{p, row, (unsigned)(chunk * 16 * lanes), n, thread, turns_log2}
+                    .push_lanes(done, stack, node);
         };
         if (p.shape.gathers && n == 16 * lanes)
             gather(std::true_type());
@@ -132,10 +133,10 @@ RDX_DEVICE typename K::A::Node gather_chunk(const Problem &p, const unsigned cha
     }
 #pragma unroll 1
     for (; done < lanes / 32; done++) {
-        int lane = thread + 32 * reverse_bits(done, log2 - 5);
+        int lane = lane_of_turn(thread, done, turns_log2);
         Reach reach(p, row, chunk * 16 * lanes + lane);
         node = Fold<K, Reach>{p, reach}.run(elements_of_lane(n, lane, log2));
-        stack.push(done, log2 - 5, node, n, thread);
+        stack.push(done, turns_log2, node, n, thread);
     }
 #pragma unroll(A::words == 1 ? 5 : 1)
     for (int h = 16; h >= 1; h /= 2)

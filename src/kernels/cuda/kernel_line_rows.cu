@@ -73,7 +73,7 @@ template <class K, int ROWS> struct LineRows {
                 typename First::State state[STATES];
                 bool begun = true;
                 Fold::template clear<First>(state);
-                fold_lines<K, First, In, MAP, 0, LINES>(fold, got + first, whole, state);
+                fold_lines<K, First, In, MAP, LINES>(fold, got + first, 0, whole, state);
                 if (rest > 0)
                     fold.template fold_ends<First, In, MAP>(state, got[first + LINES - 1], whole, count, begun);
                 fold.template end<First>(

@@ -122,12 +122,6 @@ RDX_DEVICE int bytes_before(const Problem &p, const unsigned char *row)
     return p.shape.run == 0 ? (int)((uintptr_t)row & 127) : 0;
 }
 
-/* Bytes between one run of a row and the next. */
-template <class K> RDX_DEVICE int64_t gap_of_runs(const Problem &p)
-{
-    return p.dims[p.keep_rank].in - (int64_t)p.shape.run * K::size;
-}
-
 /* What a warp reads of a run, in order, row after row. */
 template <class K> struct RowSource {
     static constexpr int lanes = 32 * K::elements, group_bytes = group_vectors * line_bytes;
@@ -184,7 +178,7 @@ template <class K> struct RowSource {
     __device__ __forceinline__ void issue_runs(SharedAt slot)
     {
         int64_t own = left - thread * 16; /* vectors are whole */
-        int64_t gap = gap_of_runs<K>(p);
+        int64_t gap = p.shape.run_gap;
 #pragma unroll
         for (int u = 0; u < group_vectors; u++)
             if (own > u * line_bytes)

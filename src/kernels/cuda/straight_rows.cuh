@@ -1,7 +1,7 @@
 /* Rows straight from memory into registers, a warp a chunk: a thread asks for all its vectors of a chunk before it folds the first, and
    nothing lies in shared memory but what the warps of a block and the parts of an output have to say to each other. For rows of one run
-   of aligned vectors (kernel_straight_rows.cu), for those that start anywhere (kernel_shifted_rows.cu) and those of several runs
-   (kernel_run_rows.cu).
+   of aligned vectors (kernel_straight_rows.cu), for those that start anywhere (kernel_shifted_rows.cu), those of several runs
+   (kernel_run_rows.cu) and every second element of a row (kernel_stepped_rows.cu).
 
    Rows that start anywhere are read in aligned vectors from the one on in which they start: bytes of a vector that holds an element of a
    row may be read. The first thread's vector of a line holds elements that end the line before. They are folded as they come: what is
@@ -27,18 +27,19 @@ struct ChunkPlace {
     int slot; /* lane of its first element; below 0: that one is the line before's */
 };
 
-/* Lines FIRST, FIRST + 1, ... of the COUNT in got[], of which there are `whole`. */
-template <class K, class S, class In, int MAP, int FIRST, int COUNT>
-RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, int whole, typename S::State *state)
+/* COUNT lines from the `first` on, whose vectors lie in got[]; there are `whole` in all. */
+template <class K, class S, class In, int MAP, int COUNT>
+RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, int first, int whole,
+                           typename S::State *state)
 {
     if constexpr (compares_numbers<typename K::A, In>()) {
-        if (FIRST < whole)
-            fold.template fold_greatest<S, In, MAP, COUNT - FIRST>(state, got + FIRST, FIRST, whole - FIRST);
+        if (first < whole)
+            fold.template fold_greatest<S, In, MAP, COUNT>(state, got, first, whole - first);
     } else {
 #pragma unroll
-        for (int line = FIRST; line < COUNT; line++)
-            if (line < whole)
-                fold.template fold<S, In, MAP, 1>(state, got + line, line);
+        for (int i = 0; i < COUNT; i++)
+            if (first + i < whole)
+                fold.template fold<S, In, MAP, 1>(state, got + i, first + i);
     }
 }
 
@@ -52,7 +53,7 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
     constexpr bool SHIFTED = FORM == ROW_SHIFTED;
     int whole = n >> log2, tail = n & (lanes - 1), rest = tail - place.slot;
     /* Of the thread's vector of a line; sought for each one on its own, so that none waits for another. */
-    int64_t gap = FORM == ROW_IN_RUNS ? gap_of_runs<K>(p) : 0;
+    int64_t gap = FORM == ROW_IN_RUNS ? p.shape.run_gap : 0;
     auto place_of = [&](int line) {
         const unsigned char *at = place.at + line * line_bytes;
         unsigned element = (unsigned)place.chunk * (16 * lanes) + place.slot + line * lanes;
@@ -87,7 +88,8 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
             if (late < whole)
                 fold.template fold_late<First, In, MAP>(state, got[late], late, is_late);
         }
-        fold_lines<K, First, In, MAP, late + 1, chunk_lines>(fold, got, whole, state);
+        constexpr int next = late + 1;
+        fold_lines<K, First, In, MAP, chunk_lines - next>(fold, got + next, next, whole, state);
         if constexpr (SHIFTED) {
             if (tail > 0 || place.slot < 0)
                 fold.template fold_late_ends<First, In, MAP>(state, last, whole, count, is_late, begun);
