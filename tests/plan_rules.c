@@ -48,11 +48,11 @@ static void lay_rows(PlanShape *shape, int64_t rows, int64_t count, int64_t step
     shape->in_align = 256;
 }
 
-/* Aligned rows of 32 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
+/* Aligned rows of 4 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
    too few are like that. logsumexp has no kernel of its own for the latter. */
 static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
 {
-    int64_t bytes = lines ? 1024 + 16 * below(random, 193) : 32 << below(random, 5);
+    int64_t bytes = lines ? 1024 + 16 * below(random, 193) : rdx_max(4 << below(random, 8), size);
     lay_rows(shape, draw_extent(random, 24), bytes / size, 1, bytes / size);
 }
 

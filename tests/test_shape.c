@@ -98,7 +98,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_PACKED_ROWS: { /* lines of 512 bytes, of which a row is a power of two of parts */
         int64_t bytes = p->space.reduce_count * p->space.in_size;
         int steps = RDX_CUDA_PACKED_STEPS(p->recipe.exact ? 1 : cut->elements, cut->words);
-        KEEPS(is_pow2(bytes) && bytes >= 16 && bytes <= 512 && steps > 0 && s->items <= INT32_MAX);
+        bool in_vectors = RDX_CUDA_HAS_ROWS_IN_VECTORS(p->space.in_size) && p->space.reduce_count > 1;
+        KEEPS(is_pow2(bytes) && bytes >= (in_vectors ? 1 : 16) && bytes <= 512 && steps > 0 && s->items <= INT32_MAX);
+        KEEPS(p->situation.in_align % 16 == 0);
         KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == bytes && p->space.copy_count == 1 && s->slices == 1);
         KEEPS(s->group_outputs * bytes == (int64_t)RDX_CUDA_WARPS * 512 << steps && s->simple);
         break;

@@ -61,6 +61,9 @@ enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 #define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
     ((nodes) * (words) <= 8 ? ((words) <= 3 ? 4 : 3) : (nodes) * (words) <= 16 && (words) <= 4 ? 3 : 0)
 
+/* Whether rows of two or four elements that share a vector are taken there too. */
+#define RDX_CUDA_HAS_ROWS_IN_VECTORS(size) ((size) == 2 || (size) == 4)
+
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, run_outputs, groups_per_run;

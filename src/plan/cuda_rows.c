@@ -1,5 +1,6 @@
 /* Kernels of rows: which plans they take and how they cut them; see cuda_parts.h. */
 #include "cuda_parts.h"
+#include "geometry.h"
 
 enum {
     BUSY_WARPS = 8192,
@@ -16,22 +17,18 @@ static bool are_aligned(const RdxConfig *config, int64_t step)
            step % 16 == 0;
 }
 
-/* Rows of 1, 2, 4 .. 32 whole, aligned vectors with nothing between them, with a frequent map and one copy of an output; not where a
-   vector's nodes take more registers than there are, nor of 8-bit elements but integers that are exact. */
+/* Rows of 1, 2, 4 .. 32 whole, aligned vectors, or 2, 4 .. to a vector, with nothing between them and one copy of an output; not where a vector's
+   nodes take more registers than there are. */
 bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
     const int elements = 16 / space->in_size;
     const int steps = RDX_CUDA_PACKED_STEPS(recipe->exact ? 1 : elements, launch->words);
-    if (config->variant != RDX_FORM_ROWS || config->vector_bytes != 16 || space->reduce_rank != 1 ||
-        space->reduce[0].in != space->in_size || space->keep_rank != 1 || recipe->count < elements ||
-        recipe->count > recipe->lanes || (recipe->count & (recipe->count - 1)) != 0)
-        return false;
-    bool narrow = recipe->in == RDX_TYPE_F8E4M3 || recipe->in == RDX_TYPE_F8E5M2;
-    if (space->keep[0].in != recipe->count * space->in_size || config->finishing != RDX_FINISHING_NONE ||
-        config->slices > 1 || space->copy_count != 1 || !rdx_cuda_has_unmasked_map(recipe) ||
-        rdx_recipe_is_twice(recipe) || narrow || (space->in_size == 1 && !recipe->exact) || steps == 0)
+    RdxLayout layout;
+    rdx_layout_of(&layout, s);
+    if (config->variant != RDX_FORM_ROWS || !rdx_rows_are_exchanged(s, &layout) || space->keep_rank != 1 ||
+        config->finishing != RDX_FINISHING_NONE || config->slices > 1 || space->copy_count != 1 || steps == 0)
         return false;
     launch->elements = elements;
     RdxCudaShape *shape = &launch->shape;

@@ -3,7 +3,7 @@
 #include "cuda_parts.h"
 #include "geometry.h"
 
-enum { WARP = 32, LINES = 16 };
+enum { WARP = 32, LINES = 16, WIDEST = 16 };
 
 int rdx_row_vector(const RdxLayout *layout, int form)
 {
@@ -38,9 +38,14 @@ bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layo
     bool light = !rdx_recipe_is_twice(recipe) && rdx_cuda_has_unmasked_map(recipe);
     bool decoded = layout->size > 1 || (recipe->exact && rdx_type_is_integral((RdxType)recipe->in));
     int64_t bytes = layout->slab_bytes;
-    return light && decoded && rdx_layout_row_form(layout) == RDX_FORM_ROWS &&
-           rdx_row_vector(layout, RDX_FORM_ROWS) == 16 && layout->dense && layout->slab_outputs == 1 &&
-           layout->count <= layout->lanes && bytes >= 16 && rdx_pow2_floor(bytes) == bytes;
+    int nodes = recipe->exact ? 1 : WIDEST / layout->size;
+    bool dense = layout->dense && layout->slab_outputs == 1 && layout->run == layout->count;
+    bool vectors = rdx_layout_row_form(layout) == RDX_FORM_ROWS && rdx_row_vector(layout, RDX_FORM_ROWS) == WIDEST &&
+                   layout->count <= layout->lanes && bytes >= WIDEST;
+    bool in_vectors = layout->count > 1 && bytes < WIDEST && RDX_CUDA_HAS_ROWS_IN_VECTORS(layout->size) &&
+                      situation->space->keep_rank == 1 && layout->stream_align >= WIDEST &&
+                      RDX_CUDA_PACKED_STEPS(nodes, (layout->state_bytes + 3) / 4) > 0;
+    return light && decoded && dense && (vectors || in_vectors) && rdx_pow2_floor(bytes) == bytes;
 }
 
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)

@@ -1,11 +1,13 @@
-/* packed: short rows that follow each other without a gap, each of 1, 2, 4 .. 32 whole, aligned vectors, straight from memory into
-   registers. A thread asks for 16 vectors, one of each of 16 lines of 512 bytes, before it looks at the first; no shared memory.
+/* packed: short rows that follow each other without a gap, each of 1, 2, 4 .. 32 whole, aligned vectors or of 2 or 4 elements of one, straight
+   from memory into registers. A thread asks for 16 vectors, one of each of 16 lines of 512 bytes, before it looks at the first; no shared memory.
 
    A row of 2^levels vectors lies in as many neighbouring threads, and has one element a lane. Its tree halves across the threads first,
    then within a vector. Two lines meet at a step: threads half a row apart keep a line each and send the other, so a step halves what
    a thread holds along with the threads that a row is spread over, and costs an exchange for every second node (all of them
    exchanged on their own would take `levels` each). After the last step every thread has a row to itself, and a warp has 32 neighbouring
    outputs; of 32 vectors, where 16 lines are half of what that takes, two threads have the same.
+
+   Several rows in a vector need none of that, and their results leave together.
 
    Of elements of 16 bits the first step exchanges vectors as they are, and they are widened after it.
 
@@ -29,7 +31,7 @@ template <class K> struct PackedRows {
     Node result[LINES];         /* of rows 32 outputs apart; the first LINES >> levels are there */
 
     __device__ __forceinline__ PackedRows(const Problem &problem, int own)
-        : p(problem), thread(own), levels(log2_of(problem.recipe.count / E)),
+        : p(problem), thread(own), levels(problem.recipe.count > E ? log2_of(problem.recipe.count / E) : 0),
           spread(levels > STEPS ? levels - STEPS : 0)
     {
     }
@@ -157,19 +159,87 @@ template <class K> struct PackedRows {
         }
     }
 
-  private:
-    template <class Store>
-    __device__ __forceinline__ void each_value(unsigned char *out, int64_t step, int count, Store &&store) const
+    /* The same of vectors that hold rows of COUNT elements each, of which the first is vector `first`: of this thread those `own` apart
+       that are below `end`. */
+    template <int COUNT> __device__ __forceinline__ void store_rows(Vector<16> *raw, int64_t vector, int own)
     {
+        constexpr int ROWS = E / COUNT;
+        const RdxCudaDim &dim = p.dims[0];
+        int64_t output = (vector + thread) * ROWS;
+        bool done = with_value([&](auto value) {
+            typedef decltype(value(Node())) Out;
+            struct alignas(ROWS * sizeof(Out) < 16 ? ROWS * sizeof(Out) : 16) Results {
+                Out x[ROWS];
+            };
+            unsigned char *out = p.out + output * dim.out;
+            bool whole = dim.out == sizeof(Out) && (uintptr_t)p.out % alignof(Results) == 0;
+            with_unmasked<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
-        for (int i = 0; i < LINES; i++, out += step)
-            if (i < count)
-                store(out, result[i].s);
+                for (int l = 0; l < LINES; l++) {
+                    if (32 * l >= own)
+                        continue;
+                    Node node[E];
+                    Results results;
+                    unsigned char *to = out + 32 * l * ROWS * dim.out;
+                    int64_t left = p.outputs - output - 32 * l * ROWS;
+                    fold_rows<COUNT, decltype(in), decltype(map)::value>(raw[l], node);
+#pragma unroll
+                    for (int k = 0; k < ROWS; k++)
+                        results.x[k] = value(node[k]);
+                    if (whole && left >= ROWS) {
+                        *(Results *)to = results;
+                        continue;
+                    }
+#pragma unroll
+                    for (int k = 0; k < ROWS; k++)
+                        if (k < left)
+                            *(Out *)(to + k * dim.out) = results.x[k];
+                }
+            });
+        });
+#pragma unroll 1
+        for (int l = 0; !done && 32 * l < own; l++, output += 32 * ROWS) {
+            Node node[E];
+            with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+                fold_rows<COUNT, decltype(in), decltype(map)::value>(raw[0], node);
+            });
+#pragma unroll 1
+            for (int k = 0; k < ROWS && output + k < p.outputs; k++) {
+                emit<A>(p, {p.out + (output + k) * dim.out, p.out2 + (output + k) * dim.out2}, node[0]);
+                rotate(node, ROWS, node[0]);
+            }
+            rotate(raw, LINES, raw[0]);
+        }
+    }
+
+  private:
+    /* The nodes of a vector's rows. */
+    template <int COUNT, class In, int MAP>
+    __device__ __forceinline__ void fold_rows(const Vector<16> &raw, Node *node) const
+    {
+        int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+#pragma unroll
+        for (int k = 0; k < E / COUNT; k++) {
+            Node own[COUNT];
+#pragma unroll
+            for (int e = 0; e < COUNT; e++) {
+                T x, y;
+                read_element<A, In, MAP>(p.recipe, raw.word, (k * COUNT + e) * K::size, x, y);
+                own[e] = Step<A>::end(Step<A>::begin(x, y, A::indexed ? p.index_offset + e * step : 0), 1);
+            }
+#pragma unroll
+            for (int half = COUNT / 2; half >= 1; half /= 2)
+#pragma unroll
+                for (int e = 0; e < half; e++)
+                    own[e] = join_full<A>(own[e], own[e + half], COUNT / 2 / half, COUNT / 2 / half);
+            node[k] = own[0];
+        }
     }
 
     /* Sums and means of the most frequent types, which are asked for once: to emit them takes more than to fold rows of a vector or two.
-       False, and nothing is done, where it is something else. */
-    __device__ __forceinline__ bool store_values(unsigned char *out, int64_t step, int count)
+       Calls f(value) where value(node) is what is stored; false where it is something else. There are 2^n elements, so that to multiply by
+       their inverse is to divide. */
+    template <class F> __device__ __forceinline__ bool with_value(F &&f) const
     {
         if constexpr (may_be_direct<A>()) {
             const RdxRecipe &r = p.recipe;
@@ -177,21 +247,26 @@ template <class K> struct PackedRows {
             bool half = sizeof(T) == 4 && r.out == RDX_TYPE_F16, brain = sizeof(T) == 4 && r.out == RDX_TYPE_BF16;
             if (!p.shape.plain || r.omit || !(mean || r.finish == RDX_FINISH_VALUE) || !(own || half || brain))
                 return false;
-            T n = (T)r.count;
-#pragma unroll
-            for (int i = 0; i < LINES; i++)
-                if (mean && i < count)
-                    result[i].s = result[i].s / n;
+            T factor = mean ? 1 / (T)r.count : (T)1;
             if (own)
-                each_value(out, step, count, [](unsigned char *to, T x) { *(T *)to = x != x ? nan_of(x) : x; });
+                f([=](const Node &node) -> T { return node.s != node.s ? nan_of(node.s) : node.s * factor; });
             else if (half)
-                each_value(out, step, count, [](unsigned char *to, T x) { *(uint16_t *)to = rdx_store_f16((float)x); });
+                f([=](const Node &node) -> uint16_t { return rdx_store_f16((float)(node.s * factor)); });
             else
-                each_value(out, step, count,
-                           [](unsigned char *to, T x) { *(uint16_t *)to = rdx_store_bf16((float)x); });
+                f([=](const Node &node) -> uint16_t { return rdx_store_bf16((float)(node.s * factor)); });
             return true;
         }
         return false;
+    }
+
+    __device__ __forceinline__ bool store_values(unsigned char *out, int64_t step, int count) const
+    {
+        return with_value([&](auto value) {
+#pragma unroll
+            for (int i = 0; i < LINES; i++)
+                if (i < count)
+                    *(decltype(value(Node())) *)(out + i * step) = value(result[i]);
+        });
     }
 };
 
@@ -204,7 +279,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const 
         int thread = kept(thread_of_warp());
         Rows rows(p, thread);
         int64_t line = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * Rows::LINES;
-        int64_t end = p.outputs << rows.levels, vector = line * 32; /* of vectors */
+        int64_t end = (p.outputs * p.recipe.count + K::elements - 1) / K::elements, vector = line * 32; /* of vectors */
         if (vector >= end)
             return;
         const unsigned char *at =
@@ -215,6 +290,18 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const 
         for (int l = 0; l < Rows::LINES; l++)
             if (32 * l < own)
                 load<16>(raw[l].word, at + l * line_bytes);
+        if constexpr (K::elements > 4 && RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
+            if (p.recipe.count == 4) {
+                rows.template store_rows<4>(raw, vector, own);
+                return;
+            }
+        }
+        if constexpr (RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
+            if (p.recipe.count == 2) {
+                rows.template store_rows<2>(raw, vector, own);
+                return;
+            }
+        }
         with_unmasked<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
