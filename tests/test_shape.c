@@ -151,7 +151,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         break;
     case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; the nodes of a chunk, a warp's or a team's, and a stack for each warp */
         KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) && is_pow2(s->team));
-        KEEPS(s->team == 1 || (s->team == s->warps && s->team <= s->group_outputs && s->warp_chunks == 1 && part == 1));
+        KEEPS(s->team == 1 || (s->team == s->warps && s->team <= s->group_outputs));
         KEEPS(s->warps / s->team * s->warp_chunks >= part);
         KEEPS((int64_t)s->team * s->stack_words >=
               (p->recipe.lanes * s->group_outputs + s->team * 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);

@@ -1,7 +1,7 @@
 /* Kernels of columns: which plans they take and how they cut them; see cuda_parts.h. */
 #include "cuda_parts.h"
 
-enum { COLUMN_WARPS = 8192, FEW_BLOCKS = 256 };
+enum { COLUMN_WARPS = 8192, FEW_BLOCKS = 256, HELD_WARPS = 16, RESERVED = 1024 };
 
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
    registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
@@ -30,40 +30,67 @@ bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     return true;
 }
 
+/* Warps of a multiprocessor that keep a stream of columns coming: those for which there are registers and shared memory, less those of a team
+   that wait for one with a vector more. */
+static double busy_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape, int64_t columns, int64_t bytes)
+{
+    int64_t blocks = rdx_min(device->shared_per_unit / (bytes + RESERVED), HELD_WARPS / shape->warps);
+    return (double)(blocks * shape->warps * columns) / (double)(shape->team * rdx_div_up(columns, shape->team));
+}
+
+/* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else a team of two to
+   eight shares chunks, a vector of each line for every one of its warps (H100, us, each with its own, by four and by eight: sum of 5 columns f32 101,
+   156, 156, of 12 113, 102, 117, of 15 147, 126, 112; var of 31 516, 255, 181), and does so where there is one chunk alone: 128256 x 8
+   f32 took 16.8 us by a warp each, 8.1 so, in one call. */
+bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks)
+{
+    const RdxRecipe *recipe = s->recipe;
+    const int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), part_chunks),
+                  node_words = recipe->lanes * columns * words;
+    const int warp_ring = rdx_cuda_ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / RDX_CUDA_WARPS;
+    const int most_team = (int)rdx_min(rdx_pow2_floor(columns), RDX_CUDA_WARPS);
+    RdxCudaShape best = *shape;
+    double most = 0;
+    for (int warps = RDX_CUDA_WARPS; warps >= 1; warps /= 2) {
+        for (int team = 1; team <= warps; team = team < warps ? warps : warps + 1) {
+            RdxCudaShape trial = *shape;
+            bool fills = chunks > 1 ? warps / team <= rdx_pow2_ceil(chunks) : team == most_team;
+            if (!fills || team > most_team)
+                continue;
+            trial.warps = warps;
+            trial.team = team;
+            trial.warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / (warps / team), 1);
+            trial.stack_words =
+                (int)(rdx_div_up(node_words, team) + (rdx_cuda_log2_up(trial.warp_chunks) + 1) * 32 * words);
+            trial.ring_bytes = warp_ring * warps;
+            int64_t bytes = rdx_cuda_shared(&trial, words);
+            double busy = busy_warps(s->device, &trial, columns, bytes);
+            if (busy > most && rdx_cuda_fits_block(bytes, s)) {
+                most = busy;
+                best = trial;
+            }
+        }
+    }
+    *shape = best;
+    return most > 0;
+}
+
 /* 2 to 32 packed columns with nothing between the rows, aligned to 16 bytes, as one stream. */
 bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    const RdxRecipe *recipe = s->recipe;
     if (config->variant != RDX_FORM_FEW_COLUMNS || config->vector_bytes != 16 || config->residues > 1 ||
         space->reduce_rank != 1 || space->reduce_count == 0)
         return false;
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     launch->elements = 16 / space->in_size;
-    int64_t columns = space->keep[space->keep_rank - 1].extent,
-            warp_ring = rdx_cuda_ring_bytes(recipe, RDX_CUDA_RING_COLUMNS) / RDX_CUDA_WARPS;
-    int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
-    shape->group_outputs = shape->run_outputs = columns;
-    /* A part of one chunk is shared by a team of warps, a vector of each line for every one of them: 128256 x 8 f32 took 16.8 us by
-       a warp each, 8.1 so, in one call. */
-    int64_t node_words = recipe->lanes * columns * launch->words;
-    shape->team = chunks == 1 ? (int)rdx_min(rdx_pow2_floor(columns), RDX_CUDA_WARPS) : 1;
-    /* Fewer warps where the nodes of a chunk, one for each lane and column, leave no room for eight. */
-    shape->warps = (int)rdx_max(rdx_min(rdx_pow2_ceil(chunks), RDX_CUDA_WARPS), shape->team);
-    for (; shape->warps > 0; shape->warps /= 2) {
-        shape->team = rdx_min(shape->team, shape->warps);
-        shape->warp_chunks = rdx_max(rdx_pow2_ceil(chunks) / shape->warps, 1);
-        shape->stack_words = (int)(rdx_div_up(node_words, shape->team) +
-                                   (rdx_cuda_log2_up(shape->warp_chunks) + 1) * 32 * launch->words);
-        shape->ring_bytes = (int)warp_ring * shape->warps;
-        if (rdx_cuda_fits(launch, s)) {
-            rdx_cuda_count_items(shape, space, recipe);
-            launch->threads = 32 * shape->warps;
-            return true;
-        }
-    }
-    return false;
+    shape->group_outputs = shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    if (!rdx_cuda_cut_stream(shape, s, launch->words, shape->group_outputs, shape->part_chunks))
+        return false;
+    rdx_cuda_count_items(shape, space, s->recipe);
+    launch->threads = 32 * shape->warps;
+    return rdx_cuda_fits(launch, s);
 }
 
 /* ---- Lanes of columns, one after the other ---- */
@@ -146,9 +173,8 @@ static bool are_vectors(const RdxSpace *space, const RdxConfig *config)
            space->reduce_count > 1;
 }
 
-/* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: as straight_columns.cuh stamps them
-   (straight_elements). */
-static bool has_small_nodes(const RdxRecipe *recipe, int size, int words)
+/* As straight_columns.cuh stamps them (straight_elements). */
+bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
 {
     static const uint8_t other[RDX_ALGEBRA_COUNT] = {
         [RDX_ALGEBRA_ARGMAX] = 1, [RDX_ALGEBRA_ARGMAXL] = 1, [RDX_ALGEBRA_MAXARG] = 1, [RDX_ALGEBRA_MAXARGL] = 1,
@@ -164,7 +190,7 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     const RdxSpace *space = s->space;
     launch->elements = 16 / space->in_size;
     if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < 16 ||
-        !rdx_cuda_has_unmasked_map(s->recipe) || !has_small_nodes(s->recipe, space->in_size, launch->words))
+        !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words))
         return false;
     const RdxDim *columns = &space->keep[space->keep_rank - 1];
     bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;

@@ -125,9 +125,14 @@ int64_t rdx_cuda_join_shared(const RdxCudaShape *shape, int words)
     return (each + 1) * RDX_CUDA_THREADS * words * 4;
 }
 
+bool rdx_cuda_fits_block(int64_t bytes, const RdxSituation *situation)
+{
+    return bytes <= situation->device->shared_per_block - STATIC_BYTES;
+}
+
 bool rdx_cuda_fits(const RdxCudaLaunch *launch, const RdxSituation *situation)
 {
-    return rdx_cuda_shared(&launch->shape, launch->words) <= situation->device->shared_per_block - STATIC_BYTES;
+    return rdx_cuda_fits_block(rdx_cuda_shared(&launch->shape, launch->words), situation);
 }
 
 bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)

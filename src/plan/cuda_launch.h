@@ -81,7 +81,7 @@ typedef struct RdxCudaShape {
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
     int width, height, batch, batches, levels;
     bool rows;           /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
-    int team, team_log2; /* rows: warps that share an output; few_columns: a chunk */
+    int team, team_log2; /* rows: warps that share an output; few_columns: chunks */
     int line_rows;       /* line_rows: rows of a warp at once */
     int ring_bytes;      /* of the rings of a block */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each

@@ -16,6 +16,8 @@ enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
 bool rdx_cuda_is_row(const RdxSpace *space);
 /* A map that the kernels know at compile time (vec.cuh: with_unmasked). */
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
+/* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: what straight_columns takes. */
+bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words);
 /* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */
 bool rdx_cuda_is_ascending(const RdxSpace *space);
 /* Of the rings of a block, whose threads have `groups`; 0 where they have none. */
@@ -28,9 +30,13 @@ void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config);
 void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space);
 void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe);
 
+/* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
+bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);
+
 /* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts; whether a block can have them. */
 int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words);
 int64_t rdx_cuda_join_shared(const RdxCudaShape *shape, int words);
+bool rdx_cuda_fits_block(int64_t bytes, const RdxSituation *situation);
 bool rdx_cuda_fits(const RdxCudaLaunch *launch, const RdxSituation *situation);
 
 #endif

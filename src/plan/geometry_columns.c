@@ -1,6 +1,7 @@
 /* Blocks that read along the kept axis: block_x threads side by side, each with the 16 loads of one lane of its columns, and
    block_y lanes at once. Lane states wait in shared memory, where the block halves a batch of them in a rolled loop.
    few_columns reads a dense stream instead and cuts it into columns on chip. */
+#include "cuda_parts.h"
 #include "geometry.h"
 
 enum { LINES = 16, BATCH = 32, SHARED_LIMIT = 49152 };
@@ -31,20 +32,21 @@ static int64_t columns_shared(const RdxLayout *layout, const RdxConfig *config, 
     return (batch + levels) * lane_bytes;
 }
 
-static void shape_few_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
+/* As the kernel cuts it, whose threads have 128 registers at most and three groups of vectors on their way; false: it does not fit. */
+static bool shape_few_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
                               RdxConfig *config)
 {
-    config->block_x = 32 * (int)layout->columns;
+    const int words = (layout->state_bytes + 3) / 4;
+    RdxCudaShape shape = {0};
+    if (!rdx_cuda_cut_stream(&shape, situation, words, layout->columns, trial->part_chunks))
+        return false;
+    config->block_x = 32 * shape.warps;
     config->block_y = 1;
     config->lanes_per_output = layout->lanes;
-    config->loads = (int)rdx_max(rdx_min(rdx_div_up(layout->count, layout->lanes), LINES), 1);
-    int64_t levels = log2_of(trial->part_chunks) + 1;
-    config->shared_bytes = (layout->lanes + levels) * layout->columns * layout->state_bytes;
-    config->registers = rdx_register_budget(situation, config->loads, 16, rdx_max(16 / layout->size, 1));
-    while (config->registers * config->block_x > situation->device->registers_per_unit && config->loads > 1) {
-        config->loads /= 2;
-        config->registers = rdx_register_budget(situation, config->loads, 16, rdx_max(16 / layout->size, 1));
-    }
+    config->loads = (RDX_CUDA_RING_COLUMNS - 1) * RDX_CUDA_GROUP;
+    config->shared_bytes = rdx_cuda_shared(&shape, words);
+    config->registers = 128;
+    return true;
 }
 
 static void shape_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
@@ -81,7 +83,10 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
     int64_t shift = trial->form == RDX_FORM_SHIFTED_COLUMNS; /* the last vector of a tile is for the one before it */
     int64_t outer = layout->outputs / layout->columns, groups = outer, group_outputs = layout->columns;
     if (trial->form == RDX_FORM_FEW_COLUMNS) {
-        shape_few_columns(situation, layout, trial, config);
+        if (!shape_few_columns(situation, layout, trial, config)) {
+            config->items = -1;
+            return;
+        }
     } else {
         shape_columns(situation, layout, trial, config, elements);
         /* The stack has the depth of a whole chunk, of which few rows fill little: 32 vectors of 8 elements with states of 24

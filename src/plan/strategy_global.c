@@ -3,6 +3,7 @@
    each, so at most 1024 groups; with more the output is not cut). A second launch finishes where copies of few results have to
    be spread over many blocks. Reads rows as block_x does and columns as block_y does. The general strategy: it takes every space,
    if need be with one part per output. */
+#include "cuda_parts.h"
 #include "geometry.h"
 #include "strategies.h"
 
@@ -44,18 +45,30 @@ static void try_form(const RdxSituation *situation, const RdxLayout *layout, int
     }
 }
 
+/* Whether few packed columns are faster as a stream than by a vector or an element of them a thread, where rows lie without a gap: straight_columns
+   reads whole vectors, and of wider rows shifted ones, as fast (H100, us, as a stream and so: sum of 8 columns f32 95 and 94, of 13 109
+   and 131, of 17 108 and 101; bf16 of 24 118 and 113, of 31 131 and 155). Other ops have no kernel so fast: var of 12 f32 116 and 154, of
+   31 114 and 323, but sums of 16 i8 212 and 150. */
+static bool are_stream(const RdxSituation *situation, const RdxLayout *layout)
+{
+    if (!layout->flat || layout->columns > MOST_FEW_COLUMNS || layout->count <= layout->lanes)
+        return false;
+    bool straight = rdx_cuda_has_unmasked_map(situation->recipe) &&
+                    rdx_cuda_has_small_nodes(situation->recipe, layout->size, (layout->state_bytes + 3) / 4);
+    bool whole = layout->column_align >= 16;
+    return layout->size == 1 ? !whole : !straight || (!whole && layout->columns * layout->size < 64);
+}
+
 static void try_columns(const RdxSituation *situation, const RdxLayout *layout, RdxTrial *trial, const RdxConfig *start,
                         RdxConfig *best)
 {
     int form = (int)rdx_layout_column_form(layout);
-    if (layout->flat && layout->columns <= MOST_FEW_COLUMNS && layout->count > layout->lanes) {
+    if (are_stream(situation, layout)) {
         RdxConfig few = *start;
         few.items = -1;
         try_form(situation, layout, RDX_FORM_FEW_COLUMNS, trial, start, &few);
         rdx_keep_cheaper(best, &few);
-        /* Rows narrower than a vector are a stream where it fits, or most of a vector is for nothing: 32M x 2 f32 took 179 us,
-           x 3 as a stream 76. */
-        if (few.items >= 0 && layout->columns * layout->size < 16)
+        if (few.items >= 0)
             return;
     }
     for (trial->outputs = 32; trial->outputs >= 1; trial->outputs /= 2)

@@ -2,7 +2,7 @@
    16 lines of 512 C bytes, and element q of a line belongs to lane q / C of column q % C. A warp has a run of chunks: of each it reads
    vector after vector of 512 bytes, all 16 lines of it (ring.cuh), which leaves the nodes of 512 / size lanes and columns; they lie
    in shared memory, q after q, where lane j and lane j + h of all columns are h C apart, and are halved there. Finished runs of
-   chunks lie on a stack, and the warps of the block meet at its end. Where parts are single chunks, all warps share one: each takes every
+   chunks lie on a stack, and the warps of the block meet at its end. Or all warps share a chunk, one after the other: each takes every
    team-th vector, and they halve the nodes together.
 
    A stream that starts inside a vector is read from that vector's start on: slots are turned by as many elements, and those that the
@@ -150,8 +150,9 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp()), warp = warp_of_block(), columns = (int)s.group_outputs;
-    bool team = s.team > 1; /* the warps of the block share a chunk, the only one of a part, and its nodes */
+    bool team = s.team > 1; /* the warps of the block share chunks and their nodes */
     uint32_t *meeting = shared + s.ring_bytes / 4, *own = team ? meeting : meeting + warp * s.stack_words;
+    bool leads = !team || warp == 0; /* has a stack */
     Slots<A> nodes = {own, columns * p.recipe.lanes}, met = {meeting, (int)blockDim.x};
     ColumnStack<One> stack = {own + nodes.count * A::words + thread};
     Ring<depth> ring(shared, thread);
@@ -171,10 +172,10 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
 #pragma unroll 1
         for (int64_t c = 0; c < chunks; c++) {
             node = fold_stream<K>(p, ring, source, nodes, first + c, turn, thread);
-            if (chunks > 1)
+            if (chunks > 1 && leads)
                 stack.push(c, 62, &node, elements);
         }
-        if (chunks > 1)
+        if (chunks > 1 && leads)
             finish_chunks<One>(p, stack, first, chunks, &node);
 #pragma unroll 1
         for (int step = s.team; step < s.warps; step *= 2) {
