@@ -63,6 +63,15 @@ static void step_rows(PlanShape *shape, Random *random)
     lay_rows(shape, rows, count, 2, 2 * count);
 }
 
+/* Packed columns, odd in number, of a line of rows and more. */
+static void lay_odd_columns(PlanShape *shape, Random *random)
+{
+    int64_t rows = 512 + draw_extent(random, 14), columns = 1 + 2 * draw_extent(random, 9);
+    lay_rows(shape, rows, columns, 1, columns);
+    shape->axes[0] = 0;
+    shape->out_extent[0] = columns;
+}
+
 /* Rows in several runs of whole, aligned vectors. */
 static void cut_rows_into_runs(PlanShape *shape, Random *random)
 {
@@ -147,6 +156,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         cut_rows_into_runs(shape, random);
     if (seed % 16 == 12)
         step_rows(shape, random);
+    if (seed % 8 == 2)
+        lay_odd_columns(shape, random);
 }
 
 char plan_where[1024];

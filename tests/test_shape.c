@@ -167,8 +167,17 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
             KEEPS(bits % p->space.in_size == 0);
         }
         /* fall through */
+    case RDX_CUDA_KIND_PIECE_COLUMNS:
     case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
+        if (cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
+            int64_t piece = rdx_min(p->space.in_size, 8), bits = p->situation.in_align;
+            for (int d = 0; d < p->space.keep_rank; d++)
+                bits |= p->space.keep[d].in;
+            for (int d = 0; d < p->space.reduce_rank; d++)
+                bits |= p->space.reduce[d].in;
+            KEEPS(piece >= 4 && bits % piece == 0);
+        }
         KEEPS(is_pow2(s->width) && s->width * s->rows_at_once == 32 && is_pow2(s->class_warps));
         KEEPS(s->classes == s->residues * s->rows_at_once * s->class_warps);
         KEEPS((int64_t)s->classes << s->lanes_log2 == lanes);
@@ -254,10 +263,11 @@ START_TEST(random_cuts)
         if (plan_case_of(&p, &shape.problem, device, shape.in_align))
             check_candidates(&p, seed, &met);
     }
-    /* Rings of rows take more than the 64 KiB of the smallest, which none of the architectures built for has. */
+    /* Rings of rows, and of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
-        bool ring = kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS;
+        bool ring =
+            kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

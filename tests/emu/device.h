@@ -375,8 +375,20 @@ inline int64_t forgotten(int64_t x)
 #define copy_async(shared, global, bytes) copy_async_at(EMU_SITE, shared, global, bytes)
 inline void copy_async_at(emu::Site site, void *shared, const void *global, int bytes)
 {
-    emu::copy_later(shared, global, bytes, site);
+    emu::copy_later(shared, global, 16, bytes, site);
 }
+
+#define copy_piece copy_piece_from(EMU_SITE).of
+struct copy_piece_from {
+    emu::Site site;
+    explicit copy_piece_from(emu::Site own) : site(own)
+    {
+    }
+    template <int SIZE> void of(void *shared, const void *global, bool reads) const
+    {
+        emu::copy_later(shared, global, SIZE, reads ? SIZE : 0, site);
+    }
+};
 
 inline void commit_copies()
 {

@@ -36,7 +36,7 @@ struct Warp {
 struct Copy {
     void *to;
     const void *from;
-    int bytes, group;
+    int size, bytes, group;
     Site site;
 };
 

@@ -68,9 +68,9 @@ void after_atomic(const void *place);
 void *dynamic_shared(size_t align);
 void *shared_object(const void *marker, size_t bytes, size_t align);
 
-/* Asynchronous copies of 16 bytes, of which the first `bytes` are read and the others become 0; they land whenever the schedule
+/* Asynchronous copies of `size` bytes, 4, 8 or 16, of which the first `bytes` are read and the others become 0; they land whenever the schedule
    says, at the latest in the wait. */
-void copy_later(void *shared, const void *global, int bytes, Site site);
+void copy_later(void *shared, const void *global, int size, int bytes, Site site);
 void commit_copies();
 void wait_copies(int groups_left);
 

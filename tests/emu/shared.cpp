@@ -130,7 +130,7 @@ static void land(const Copy &copy)
             fault(copy.site, "an asynchronous copy of %d bytes from %p, of which byte %d is nobody's", copy.bytes,
                   copy.from, i);
     note_write(copy.to);
-    memset(copy.to, 0, 16);
+    memset(copy.to, 0, (size_t)copy.size);
     memcpy(copy.to, from, (size_t)copy.bytes);
 }
 
@@ -146,15 +146,16 @@ static void land_groups(Thread *thread, int group, unsigned chance)
     thread->copies.resize(kept);
 }
 
-void copy_later(void *shared, const void *global, int bytes, Site site)
+void copy_later(void *shared, const void *global, int size, int bytes, Site site)
 {
     Thread *me = grid.current;
-    if (bytes < 0 || bytes > 16 || (bytes && (uintptr_t)global % 16 != 0))
+    if (bytes < 0 || bytes > size || (bytes && (uintptr_t)global % size != 0))
         fault(site, "an asynchronous copy of %d bytes from %p", bytes, global);
-    if ((uintptr_t)shared % 16 != 0 || !is_inside(me->warp->block, (const unsigned char *)shared, 16))
-        fault(site, "an asynchronous copy to %p, which is not 16 aligned bytes of the block's shared memory", shared);
+    if ((uintptr_t)shared % size != 0 || !is_inside(me->warp->block, (const unsigned char *)shared, size))
+        fault(site, "an asynchronous copy to %p, which is not %d aligned bytes of the block's shared memory", shared,
+              size);
     note_write(shared); /* from now on nobody else may touch it */
-    me->copies.push_back({shared, global, bytes, me->groups, site});
+    me->copies.push_back({shared, global, size, bytes, me->groups, site});
     land_groups(me, 0, 4);
 }
 

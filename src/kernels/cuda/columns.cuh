@@ -55,8 +55,8 @@ RDX_DEVICE int even_lines(const Problem &p, int n)
     return fills ? lines : 0;
 }
 
-/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines. */
-template <class K> struct ColumnSource {
+/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines; a vector as a whole or in pieces. */
+template <class K, int PIECE = 16> struct ColumnSource {
     static constexpr int E = K::elements;
 
     const Problem &p;
@@ -90,7 +90,7 @@ template <class K> struct ColumnSource {
         } else {
 #pragma unroll
             for (int u = 0; u < group_vectors; u++, at += far)
-                copy_async(slot + u * line_bytes, at, bytes);
+                copy(slot + u * line_bytes, at);
             line += group_vectors;
             if (line == even)
                 next_lanes(1);
@@ -98,6 +98,17 @@ template <class K> struct ColumnSource {
     }
 
   private:
+    __device__ __forceinline__ void copy(SharedAt slot, const unsigned char *from) const
+    {
+        if constexpr (PIECE == 16) {
+            copy_async(slot, from, bytes);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 16; i += PIECE)
+                copy_piece<PIECE>(slot + i, from + i, i < bytes);
+        }
+    }
+
     __device__ __forceinline__ int lane(int l) const
     {
         return lane_of(p.shape, lane_class, i + l);
@@ -111,7 +122,7 @@ template <class K> struct ColumnSource {
         for (int u = 0; u < group_vectors; u++) {
             int l = even == 1 ? u : u / 2;
             const unsigned char *from = first + lane(l) * p.dims[p.keep_rank].in + (even == 2 && u % 2 ? far : 0);
-            copy_async(slot + u * line_bytes, from, bytes);
+            copy(slot + u * line_bytes, from);
         }
         next_lanes(1 << p.shape.group_lanes_log2);
     }
@@ -125,7 +136,7 @@ template <class K> struct ColumnSource {
             int64_t element = chunk * 16 * p.recipe.lanes + lane(l) + line * p.recipe.lanes;
 #pragma unroll 1
             for (int u = 0; u < each && line + u < lines; u++, element += p.recipe.lanes)
-                copy_async(slot + (l * each + u) * line_bytes, column + seek_reduced(p, element).in, bytes);
+                copy(slot + (l * each + u) * line_bytes, column + seek_reduced(p, element).in);
         }
         line += each;
         if (line >= lines)

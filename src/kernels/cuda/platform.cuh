@@ -175,6 +175,14 @@ RDX_DEVICE void copy_async(SharedAt shared, const void *global, int bytes)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
 }
 
+/* The same of SIZE bytes, 4 or 8, aligned to as many, all of which are read or become 0. */
+template <int SIZE> RDX_DEVICE void copy_piece(SharedAt shared, const void *global, bool reads)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(SIZE),
+                 "r"(reads ? SIZE : 0)
+                 : "memory");
+}
+
 RDX_DEVICE void commit_copies()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
