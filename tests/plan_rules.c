@@ -63,10 +63,12 @@ static void step_rows(PlanShape *shape, Random *random)
     lay_rows(shape, rows, count, 2, 2 * count);
 }
 
-/* Packed columns, odd in number, of a line of rows and more. */
-static void lay_odd_columns(PlanShape *shape, Random *random)
+/* Packed columns: odd in number, of a line of rows and more, or of part of a line. */
+static void lay_columns(PlanShape *shape, Random *random)
 {
-    int64_t rows = 512 + draw_extent(random, 14), columns = 1 + 2 * draw_extent(random, 9);
+    bool few = below(random, 2);
+    int64_t rows = few ? 17 + below(random, 40) : 512 + draw_extent(random, 14);
+    int64_t columns = (few ? 2048 : 1) + (few && below(random, 2) ? 16 : 2) * draw_extent(random, 9);
     lay_rows(shape, rows, columns, 1, columns);
     shape->axes[0] = 0;
     shape->out_extent[0] = columns;
@@ -157,7 +159,7 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     if (seed % 16 == 12)
         step_rows(shape, random);
     if (seed % 8 == 2)
-        lay_odd_columns(shape, random);
+        lay_columns(shape, random);
 }
 
 char plan_where[1024];

@@ -167,9 +167,11 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
             KEEPS(bits % p->space.in_size == 0);
         }
         /* fall through */
+    case RDX_CUDA_KIND_RAGGED_COLUMNS:
     case RDX_CUDA_KIND_PIECE_COLUMNS:
     case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
+        KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || (chunks == 1 && p->space.reduce_count < p->recipe.lanes));
         if (cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
             int64_t piece = rdx_min(p->space.in_size, 8), bits = p->situation.in_align;
             for (int d = 0; d < p->space.keep_rank; d++)
@@ -266,8 +268,8 @@ START_TEST(random_cuts)
     /* Rings of rows, and of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
-        bool ring =
-            kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS;
+        bool ring = kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS ||
+                    kind == RDX_CUDA_KIND_PIECE_COLUMNS || kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

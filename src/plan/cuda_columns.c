@@ -199,6 +199,29 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
            cut_columns(launch, s, config, 0, !whole);
 }
 
+/* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of ops that straight_columns does not take. */
+static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
+{
+    const int size = s->space->in_size;
+    RdxLayout layout;
+    rdx_layout_of(&layout, s);
+    bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
+    return form && layout.packed && RDX_CUDA_HAS_PIECE_COLUMNS(size) && layout.column_align >= rdx_min(size, 8);
+}
+
+/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. */
+bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxRecipe *recipe = s->recipe;
+    const int size = s->space->in_size, elements = 16 / size;
+    const bool whole = are_vectors(s->space, config), even = (recipe->count & (recipe->count - 1)) == 0;
+    launch->elements = elements;
+    return recipe->count > 16 && recipe->count < recipe->lanes && (whole ? !even : are_pieces(s, config)) &&
+           RDX_CUDA_HAS_RAGGED_COLUMNS(elements, launch->words) && rdx_cuda_has_unmasked_map(recipe) &&
+           !rdx_cuda_has_small_nodes(recipe, size, launch->words) &&
+           cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
+}
+
 /* Packed columns: whole, aligned vectors. */
 bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
@@ -206,17 +229,12 @@ bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, co
     return are_vectors(s->space, config) && cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 
-/* Packed columns of a line and more, of rows that start anywhere: vectors in pieces. Of 20 x 3000001 f32 var took 492 us so, 414 an element a load. */
+/* A line and more. */
 bool rdx_cuda_take_piece_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    const RdxSpace *space = s->space;
-    const int size = space->in_size;
-    RdxLayout layout;
-    rdx_layout_of(&layout, s);
-    bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
-    launch->elements = 16 / size;
-    return form && layout.packed && RDX_CUDA_HAS_PIECE_COLUMNS(size) && s->recipe->count >= s->recipe->lanes &&
-           layout.column_align >= rdx_min(size, 8) && !rdx_cuda_has_small_nodes(s->recipe, size, launch->words) &&
+    launch->elements = 16 / s->space->in_size;
+    return are_pieces(s, config) && s->recipe->count >= s->recipe->lanes &&
+           !rdx_cuda_has_small_nodes(s->recipe, s->space->in_size, launch->words) &&
            cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 

@@ -56,6 +56,8 @@ enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_GATHERS_LANES(size, words, unit) (((size) == 2 || (size) == 4) && (words) <= 3 && (unit) == 1)
 /* Which elements pieces of four or eight bytes hold whole (kernel_piece_columns.cu). */
 #define RDX_CUDA_HAS_PIECE_COLUMNS(size) ((size) >= 4)
+/* Whether nodes of three vectors have room in registers, beside which more than a few spill (kernel_ragged_columns.cu). */
+#define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
 /* Stages of a warp and bytes of each (kernel_short_rows.cu). */
 enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
