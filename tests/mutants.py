@@ -165,7 +165,7 @@ NAMED_CUDA = [
      "p.index_offset + e * step : 0), 1);",
      "p.index_offset + (k + e) * step : 0), 1);", "plain"),
     ("outputs of a vector are stored beyond the last", "src/kernels/cuda/kernel_packed_rows.cu",
-     "if (whole && left >= ROWS) {",
+     "if (whole && rows >= ROWS) {",
      "if (whole) {", "plain"),
     ("of stepped elements the odd ones are taken", "src/kernels/cuda/kernel_stepped_rows.cu",
      "__byte_perm(v.word[2], v.word[3], 0x5410)",

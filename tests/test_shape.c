@@ -70,6 +70,7 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     int steps = cut->kind == RDX_CUDA_KIND_STEPPED_ROWS ? 2 : 1;
     KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == steps * p->space.in_size);
     KEEPS(cut->elements * p->space.in_size * steps == 16);
+    KEEPS(steps == 1 || RDX_CUDA_HAS_STEPPED_ROWS(p->space.in_size, cut->words));
     KEEPS(bits % (cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS ? p->space.in_size : 16) == 0);
     KEEPS((cut->shape.run > 0) == runs);
     if (runs) {
@@ -172,13 +173,15 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || (chunks == 1 && p->space.reduce_count < p->recipe.lanes));
-        if (cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
-            int64_t piece = rdx_min(p->space.in_size, 8), bits = p->situation.in_align;
-            for (int d = 0; d < p->space.keep_rank; d++)
+        if (cut->kind == RDX_CUDA_KIND_RAGGED_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
+            KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || RDX_CUDA_HAS_RAGGED_COLUMNS(cut->elements, cut->words));
+            KEEPS(!rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words));
+            int64_t piece = p->space.in_size < 4 ? 16 : rdx_min(p->space.in_size, 8), bits = p->situation.in_align;
+            for (int d = 0; d + 1 < p->space.keep_rank; d++)
                 bits |= p->space.keep[d].in;
             for (int d = 0; d < p->space.reduce_rank; d++)
                 bits |= p->space.reduce[d].in;
-            KEEPS(piece >= 4 && bits % piece == 0);
+            KEEPS((cut->kind != RDX_CUDA_KIND_PIECE_COLUMNS || p->space.in_size >= 4) && bits % piece == 0);
         }
         KEEPS(is_pow2(s->width) && s->width * s->rows_at_once == 32 && is_pow2(s->class_warps));
         KEEPS(s->classes == s->residues * s->rows_at_once * s->class_warps);

@@ -1,7 +1,12 @@
 /* Kernels of columns: which plans they take and how they cut them; see cuda_parts.h. */
 #include "cuda_parts.h"
 
-enum { COLUMN_WARPS = 8192, FEW_BLOCKS = 256, HELD_WARPS = 16, RESERVED = 1024 };
+enum {
+    COLUMN_WARPS = 8192,
+    FEW_BLOCKS = 256,
+    HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
+    RESERVED = 1024, /* bytes of shared memory beside those of each block */
+};
 
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
    registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
@@ -38,8 +43,8 @@ static double busy_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape,
     return (double)(blocks * shape->warps * columns) / (double)(shape->team * rdx_div_up(columns, shape->team));
 }
 
-/* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else a team of two to
-   eight shares chunks, a vector of each line for every one of its warps (H100, us, each with its own, by four and by eight: sum of 5 columns f32 101,
+/* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else all warps of the block, two to
+   eight, are a team that shares chunks, a vector of each line for every one of its warps (H100, us, each with its own, by four and by eight: sum of 5 columns f32 101,
    156, 156, of 12 113, 102, 117, of 15 147, 126, 112; var of 31 516, 255, 181), and does so where there is one chunk alone: 128256 x 8
    f32 took 16.8 us by a warp each, 8.1 so, in one call. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks)
@@ -75,7 +80,7 @@ bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, 
     return most > 0;
 }
 
-/* 2 to 32 packed columns with nothing between the rows, aligned to 16 bytes, as one stream. */
+/* 2 to 32 packed columns with nothing between the rows, as one stream. */
 bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -90,7 +95,7 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
         return false;
     rdx_cuda_count_items(shape, space, s->recipe);
     launch->threads = 32 * shape->warps;
-    return rdx_cuda_fits(launch, s);
+    return true;
 }
 
 /* ---- Lanes of columns, one after the other ---- */
@@ -204,9 +209,11 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
 {
     const int size = s->space->in_size;
     RdxLayout layout;
-    rdx_layout_of(&layout, s);
     bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
-    return form && layout.packed && RDX_CUDA_HAS_PIECE_COLUMNS(size) && layout.column_align >= rdx_min(size, 8);
+    if (!form || !RDX_CUDA_HAS_PIECE_COLUMNS(size))
+        return false;
+    rdx_layout_of(&layout, s);
+    return layout.packed && layout.column_align >= rdx_min(size, 8);
 }
 
 /* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. */

@@ -26,9 +26,11 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     const int elements = 16 / space->in_size;
     const int steps = RDX_CUDA_PACKED_STEPS(recipe->exact ? 1 : elements, launch->words);
     RdxLayout layout;
+    if (config->variant != RDX_FORM_ROWS || space->keep_rank != 1 || config->finishing != RDX_FINISHING_NONE ||
+        config->slices > 1 || space->copy_count != 1 || steps == 0)
+        return false;
     rdx_layout_of(&layout, s);
-    if (config->variant != RDX_FORM_ROWS || !rdx_rows_are_exchanged(s, &layout) || space->keep_rank != 1 ||
-        config->finishing != RDX_FINISHING_NONE || config->slices > 1 || space->copy_count != 1 || steps == 0)
+    if (!rdx_rows_are_packed(s, &layout))
         return false;
     launch->elements = elements;
     RdxCudaShape *shape = &launch->shape;
@@ -269,14 +271,13 @@ bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
 {
     const RdxSpace *space = s->space;
     RdxLayout layout;
-    rdx_layout_of(&layout, s);
     if (config->variant != RDX_FORM_GATHER || space->reduce_rank != 1 || space->reduce[0].in != 2 * space->in_size ||
-        layout.run_align < 16 || s->recipe->count < s->recipe->lanes ||
-        !RDX_CUDA_HAS_STEPPED_ROWS(space->in_size, launch->words) || rdx_recipe_is_twice(s->recipe) ||
-        !are_lone_rows(space, config) || !suit_registers(s, config))
+        s->recipe->count < s->recipe->lanes || !RDX_CUDA_HAS_STEPPED_ROWS(space->in_size, launch->words) ||
+        rdx_recipe_is_twice(s->recipe) || !are_lone_rows(space, config) || !suit_registers(s, config))
         return false;
+    rdx_layout_of(&layout, s);
     launch->elements = 8 / space->in_size;
-    return cut_rows(launch, s, config, 0);
+    return layout.run_align >= 16 && cut_rows(launch, s, config, 0);
 }
 
 /* Rows of any strides, where lanes fill a warp. */

@@ -33,7 +33,7 @@ int rdx_row_vector(const RdxLayout *layout, int form);
 
 /* Whether rows are of 1, 2, 4 .. 32 vectors with nothing between them, of what kernel_packed_rows.cu folds: an exchange between two threads serves
    a row of each. */
-bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layout);
+bool rdx_rows_are_packed(const RdxSituation *situation, const RdxLayout *layout);
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config);
 void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
                      RdxDemand *demand);

@@ -32,7 +32,7 @@ static int form_registers(int form)
     }
 }
 
-bool rdx_rows_are_exchanged(const RdxSituation *situation, const RdxLayout *layout)
+bool rdx_rows_are_packed(const RdxSituation *situation, const RdxLayout *layout)
 {
     const RdxRecipe *recipe = situation->recipe;
     bool light = !rdx_recipe_is_twice(recipe) && rdx_cuda_has_unmasked_map(recipe);

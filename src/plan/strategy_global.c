@@ -51,7 +51,8 @@ static void try_form(const RdxSituation *situation, const RdxLayout *layout, int
    31 114 and 323, but sums of 16 i8 212 and 150. */
 static bool are_stream(const RdxSituation *situation, const RdxLayout *layout)
 {
-    if (!layout->flat || layout->columns > MOST_FEW_COLUMNS || layout->count <= layout->lanes)
+    bool halves = layout->stream_align < layout->size; /* complex: a part is aligned, an element is not */
+    if (!layout->flat || layout->columns > MOST_FEW_COLUMNS || layout->count <= layout->lanes || halves)
         return false;
     bool straight = rdx_cuda_has_unmasked_map(situation->recipe) &&
                     rdx_cuda_has_small_nodes(situation->recipe, layout->size, (layout->state_bytes + 3) / 4);

@@ -196,7 +196,7 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }
-    if (layout.row && !rdx_rows_are_exchanged(situation, &layout) && layout.slab_bytes > 0 &&
+    if (layout.row && !rdx_rows_are_packed(situation, &layout) && layout.slab_bytes > 0 &&
         layout.slab_bytes <= LARGEST_SLAB_BYTES) {
         trial = *config;
         shape_tile(situation, &layout, &trial);

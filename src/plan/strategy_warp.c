@@ -44,7 +44,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         vectors * idle * (3 + elements * rdx_cost_push(situation)) + outputs * held * (elements - 1 + 5) * join;
     demand->wavefronts = bytes / 128;
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * config->vector_bytes;
-    if (config->variant == RDX_FORM_ROWS && rdx_rows_are_exchanged(situation, layout)) {
+    if (config->variant == RDX_FORM_ROWS && rdx_rows_are_packed(situation, layout)) {
         double nodes = situation->recipe->exact ? 1 : elements; /* of a vector; each is joined once, sent or not */
         demand->instructions =
             vectors * (6 + elements * rdx_cost_push(situation) + nodes * (join + layout->state_bytes / 4.0)) +
@@ -127,7 +127,7 @@ void rdx_plan_warp_configure(const RdxSituation *situation, RdxConfig *config)
         }
     }
     bool crooked = rdx_layout_row_form(&layout) == RDX_FORM_SHIFTED || layout.count <= layout.lanes;
-    if (crooked && !rdx_rows_are_exchanged(situation, &layout) && layout.slab_outputs == 1 && layout.slab_bytes > 0 &&
+    if (crooked && !rdx_rows_are_packed(situation, &layout) && layout.slab_outputs == 1 && layout.slab_bytes > 0 &&
         layout.slab_bytes <= TILE_BYTES / 8) {
         trial = *config;
         shape_tile(situation, &layout, &trial);

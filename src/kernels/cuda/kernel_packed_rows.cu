@@ -159,9 +159,9 @@ template <class K> struct PackedRows {
         }
     }
 
-    /* The same of vectors that hold rows of COUNT elements each, of which the first is vector `first`: of this thread those `own` apart
-       that are below `end`. */
-    template <int COUNT> __device__ __forceinline__ void store_rows(Vector<16> *raw, int64_t vector, int own)
+    /* Vectors that hold rows of COUNT elements each: those of this thread from `vector` + thread on, 32 apart, of which there are `left` vectors
+       in all. Folds and stores them. */
+    template <int COUNT> __device__ __forceinline__ void store_rows(Vector<16> *raw, int64_t vector, int left)
     {
         constexpr int ROWS = E / COUNT;
         const RdxCudaDim &dim = p.dims[0];
@@ -176,29 +176,29 @@ template <class K> struct PackedRows {
             with_unmasked<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
                 for (int l = 0; l < LINES; l++) {
-                    if (32 * l >= own)
+                    if (32 * l >= left)
                         continue;
                     Node node[E];
                     Results results;
                     unsigned char *to = out + 32 * l * ROWS * dim.out;
-                    int64_t left = p.outputs - output - 32 * l * ROWS;
+                    int64_t rows = p.outputs - output - 32 * l * ROWS;
                     fold_rows<COUNT, decltype(in), decltype(map)::value>(raw[l], node);
 #pragma unroll
                     for (int k = 0; k < ROWS; k++)
                         results.x[k] = value(node[k]);
-                    if (whole && left >= ROWS) {
-                        *(Results *)to = results;
+                    if (whole && rows >= ROWS) {
+                        store_aligned(to, results);
                         continue;
                     }
 #pragma unroll
                     for (int k = 0; k < ROWS; k++)
-                        if (k < left)
+                        if (k < rows)
                             *(Out *)(to + k * dim.out) = results.x[k];
                 }
             });
         });
 #pragma unroll 1
-        for (int l = 0; !done && 32 * l < own; l++, output += 32 * ROWS) {
+        for (int l = 0; !done && 32 * l < left; l++, output += 32 * ROWS) {
             Node node[E];
             with_unmasked<K>(p.recipe, [&](auto in, auto map) {
                 fold_rows<COUNT, decltype(in), decltype(map)::value>(raw[0], node);
