@@ -195,7 +195,7 @@ $(fuzz_targets): $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz_%.o $(TOOLKIT) $(STATIC)
 -include $(wildcard $(OBJ)/src/*.d $(OBJ)/src/*/*.d $(OBJ)/src/*/*/*.d $(OBJ)/tools/*.d $(OBJ)/tests/*.d $(OBJ)/tests/gpu/*.d)
 
 # ---- CUDA ----
-# The plugin: made by `make cuda`, which takes nvcc and 36 minutes of processor time for one architecture; `make` makes the core
+# The plugin: made by `make cuda`, which takes nvcc and 40 minutes of processor time for one architecture; `make` makes the core
 # alone. Each kernel is compiled once for each family of algebras and dtypes (kernels.def), so that the pieces build side by side.
 # -fmad=false: no fma that the source does not name. -Ofast-compile=mid compiles single files 2.2 to 3.2 times as fast, and is of
 # no use: on an H200 f32 sums of 256M elements and more then read 1.1 TB/s, not 4.5, and even the plain read 2.4, not 4.6.
