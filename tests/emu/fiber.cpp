@@ -19,6 +19,8 @@ void *__tsan_create_fiber(unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_acquire(void *object);
 void __tsan_release(void *object);
+void __tsan_write4(void *place);
+void __tsan_write8(void *place);
 void __tsan_write16(void *place);
 }
 #endif
@@ -166,9 +168,14 @@ void acquire(void *object)
 {
     __tsan_acquire(object);
 }
-void note_write(void *place)
+void note_write(void *place, int bytes)
 {
-    __tsan_write16(place);
+    if (bytes == 16)
+        __tsan_write16(place);
+    else if (bytes == 8)
+        __tsan_write8(place);
+    else
+        __tsan_write4(place);
 }
 #else
 Context context_make()
@@ -188,7 +195,7 @@ void release(void *)
 void acquire(void *)
 {
 }
-void note_write(void *)
+void note_write(void *, int)
 {
 }
 #endif

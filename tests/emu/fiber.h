@@ -37,8 +37,8 @@ Context context_current();
 void context_enter(Context context);
 void release(void *object);
 void acquire(void *object);
-/* A write of 16 bytes by the current context that no instrumented code did. */
-void note_write(void *place);
+/* A write of 4, 8 or 16 bytes by the current context that no instrumented code did. */
+void note_write(void *place, int bytes);
 
 /* ---- AddressSanitizer's view ---- */
 

@@ -129,7 +129,7 @@ static void land(const Copy &copy)
         if (is_forbidden(from + i))
             fault(copy.site, "an asynchronous copy of %d bytes from %p, of which byte %d is nobody's", copy.bytes,
                   copy.from, i);
-    note_write(copy.to);
+    note_write(copy.to, copy.size);
     memset(copy.to, 0, (size_t)copy.size);
     memcpy(copy.to, from, (size_t)copy.bytes);
 }
@@ -154,7 +154,7 @@ void copy_later(void *shared, const void *global, int size, int bytes, Site site
     if ((uintptr_t)shared % size != 0 || !is_inside(me->warp->block, (const unsigned char *)shared, size))
         fault(site, "an asynchronous copy to %p, which is not %d aligned bytes of the block's shared memory", shared,
               size);
-    note_write(shared); /* from now on nobody else may touch it */
+    note_write(shared, size); /* from now on nobody else may touch it */
     me->copies.push_back({shared, global, size, bytes, me->groups, site});
     land_groups(me, 0, 4);
 }
