@@ -55,6 +55,18 @@ RDX_DEVICE int even_lines(const Problem &p, int n)
     return fills ? lines : 0;
 }
 
+/* A vector, of which the first `bytes` are there, as a whole or in pieces. */
+template <int PIECE> RDX_DEVICE void copy_vector(SharedAt slot, const unsigned char *from, int bytes)
+{
+    if constexpr (PIECE == 16) {
+        copy_async(slot, from, bytes);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 16; i += PIECE)
+            copy_piece<PIECE>(slot + i, from + i, i < bytes);
+    }
+}
+
 /* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines; a vector as a whole or in pieces. */
 template <class K, int PIECE = 16> struct ColumnSource {
     static constexpr int E = K::elements;
@@ -100,13 +112,7 @@ template <class K, int PIECE = 16> struct ColumnSource {
   private:
     __device__ __forceinline__ void copy(SharedAt slot, const unsigned char *from) const
     {
-        if constexpr (PIECE == 16) {
-            copy_async(slot, from, bytes);
-        } else {
-#pragma unroll
-            for (int i = 0; i < 16; i += PIECE)
-                copy_piece<PIECE>(slot + i, from + i, i < bytes);
-        }
+        copy_vector<PIECE>(slot, from, bytes);
     }
 
     __device__ __forceinline__ int lane(int l) const

@@ -44,13 +44,10 @@ template <class K> struct RaggedSource {
     __device__ __forceinline__ void copy(SharedAt slot, const unsigned char *from) const
     {
         constexpr int PIECE = K::size < 8 ? 4 : 8;
-        if (K::size < 4 || ((uintptr_t)from & 15) == 0) {
+        if (K::size < 4 || ((uintptr_t)from & 15) == 0)
             copy_async(slot, from, bytes);
-        } else {
-#pragma unroll
-            for (int i = 0; i < 16; i += PIECE)
-                copy_piece<PIECE>(slot + i, from + i, i < bytes);
-        }
+        else
+            copy_vector<PIECE>(slot, from, bytes);
     }
 };
 
