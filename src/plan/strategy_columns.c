@@ -14,11 +14,28 @@ static int64_t line_bytes(const RdxSituation *situation)
     return lanes * rdx_cpu_inner_extent(situation->space) * rdx_recipe_state_bytes(situation->recipe);
 }
 
+/* Whether strips have few nodes to join: rows are taken as they come, or lanes are joined as they are folded
+   (src/kernels/cpu/joined.inc). */
+static bool joins_on_the_way(const RdxSituation *situation)
+{
+    const RdxRecipe *recipe = situation->recipe;
+    const bool sums = recipe->algebra == RDX_ALGEBRA_SUM || recipe->algebra == RDX_ALGEBRA_SUMSQ ||
+                      recipe->algebra == RDX_ALGEBRA_VAR;
+    return rdx_strip_any_order(situation->space, recipe) ||
+           (sums && recipe->map == RDX_MAP_NONE && rdx_types[recipe->in].size >= 2);
+}
+
+/* Lines for few columns. One thread from L2, GB/s as strips and as lines: f32 sums of 100 x 256 49 and 25, 32 x 128 57 and 62, 2048 x 128 64
+   and 70; argmax of 64 x 16 x 256 over the middle 37 and 8; prod 28 and 52. */
 static bool has_lines(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
-    return space->reduce_rank == 1 && rdx_cpu_inner_extent(space) <= LINE_BYTES &&
-           space->reduce[0].in == rdx_cpu_inner_extent(space) * space->in_size && line_bytes(situation) <= LINE_BYTES;
+    const int64_t columns = rdx_cpu_inner_extent(space);
+    const bool short_lanes = space->reduce_count < rdx_recipe_chunk(situation->recipe);
+    if (columns >= (short_lanes ? 128 : 256) && joins_on_the_way(situation))
+        return false;
+    return space->reduce_rank == 1 && columns <= LINE_BYTES && space->reduce[0].in == columns * space->in_size &&
+           line_bytes(situation) <= LINE_BYTES;
 }
 
 const char *rdx_plan_columns_applicable(const RdxSituation *situation)

@@ -97,6 +97,7 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe, const RdxConfig *con
     code->fold = fused->fold;
     code->rows = fused->rows;
     code->short_rows = fused->short_rows;
+    code->join_lanes = fused->join_lanes;
     code->staged = false;
     set_load(&code->load, recipe);
     if (is_narrow)
@@ -134,6 +135,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     code.fold = code.algebra->fold;
     code.rows = code.algebra->rows;
     code.short_rows = code.algebra->short_rows;
+    code.join_lanes = code.algebra->join_lanes;
     code.staged = code.convert || recipe->map != RDX_MAP_NONE;
     if (config->strategy != RDX_CHOOSE_REFERENCE) /* which stays free of short cuts */
         fuse(&code, recipe, config);

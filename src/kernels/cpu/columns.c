@@ -12,6 +12,7 @@ typedef struct Strip {
     const RdxBlock *block;
     int64_t chunk_first, n; /* the present chunk */
     int64_t rows;           /* neighbouring lanes taken as one wide row */
+    int64_t joined;         /* lanes that are joined at once, a power of two */
 } Strip;
 
 /* Byte offset and logical index of every element of the chunk, where the reduced space is more than one dim. */
@@ -62,12 +63,38 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
     rdx_fold_lines(worker, lines, line, stride, strip->rows * strip->block->outputs, index, NULL, &nodes);
 }
 
+/* Lanes r, r + h, ... of a node, RDX_JOINED at most. */
+static void fold_joined(RdxWorker *worker, const Strip *strip, int64_t h, int64_t r, RdxStrip nodes)
+{
+    const int64_t in = worker->space->reduce[0].in, lanes = worker->recipe->lanes, n = strip->n;
+    const int64_t line = (n - 1) / lanes, last = n - 1 - line * lanes; /* of the chunk's last row */
+    RdxFold fold;
+    fold.load = worker->code->load;
+    fold.stride = lanes * in;
+    fold.width = strip->rows * strip->block->outputs * worker->recipe->unit;
+    fold.nodes = nodes;
+    fold.lanes = (int)((rdx_min(n, lanes) - 1 - r) / h + 1);
+    fold.lane_step = h * in;
+    fold.longer = r > last ? 0 : (int)((last - r) / h + 1);
+    fold.lines = (int)(line + 1);
+    if (fold.longer == 0) { /* all alike */
+        fold.longer = fold.lanes;
+        fold.lines--;
+    }
+    fold.line[0] = strip->block->in + (strip->chunk_first + r) * in;
+    worker->code->join_lanes(&fold);
+}
+
 /* Node (h, r) of the lane tree; r < n. Of a wide row: the nodes of its rows side by side. */
 static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t r, int level, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
     if (h >= rdx_min(recipe->lanes, strip->n)) { /* no partner left below: one lane */
         fold_lane(worker, strip, r, nodes);
+        return;
+    }
+    if (h * strip->joined >= rdx_min(recipe->lanes, strip->n)) {
+        fold_joined(worker, strip, h, r, nodes);
         return;
     }
     fold_node(worker, strip, 2 * h, r, level, nodes);
@@ -115,10 +142,21 @@ static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStri
     }
 }
 
+/* How many lanes are joined at once: as many as have 16 lines, so that no more is read at once than of a long lane. */
+static int64_t lanes_joined(const RdxWorker *worker, const Strip *strip)
+{
+    const RdxSpace *space = worker->space;
+    const int64_t lines = rdx_div_up(strip->n, worker->recipe->lanes), width = strip->rows * strip->block->outputs;
+    if (!worker->code->join_lanes || worker->code->staged || space->reduce_rank != 1 || width < 64 ||
+        (strip->block->in_step != space->in_size && strip->block->outputs > 1))
+        return 1;
+    return rdx_min(rdx_pow2_floor(RDX_LINES / lines), RDX_JOINED);
+}
+
 static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip nodes)
 {
     RdxWorker *worker = tree->worker;
-    Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1};
+    Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1, 1};
     const RdxSpace *space = worker->space;
     if (rdx_strip_any_order(space, worker->recipe) && strip.block->in_step == space->in_size) {
         fold_exact(worker, &strip, level, nodes);
@@ -126,9 +164,10 @@ static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip n
     }
     if (space->reduce_rank > 1)
         fill_table(worker, strip.chunk_first, strip.n);
-    strip.rows = worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS
+    strip.rows = worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS && strip.n % worker->recipe->lanes == 0
                      ? rdx_strip_rows(space, worker->recipe, strip.block->outputs)
                      : 1;
+    strip.joined = lanes_joined(worker, &strip);
     if (strip.rows == 1)
         fold_node(worker, &strip, 1, 0, level, nodes);
     else

@@ -9,21 +9,24 @@ extern const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_CO
 extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
 /* One entry of them: what fold.inc makes of an algebra over a working type, with joins of the algebra whose nodes it has. */
-#define RDX_FOLDS(algebra, nodes, suffix, short_rows)                                                                  \
+#define RDX_FOLDS(algebra, nodes, suffix, short_rows, join_lanes)                                                      \
     {                                                                                                                  \
         algebra##_fold_##suffix, algebra##_rows_##suffix, nodes##_join_##suffix, nodes##_halve_##suffix,               \
-            nodes##_halve_rows_##suffix, short_rows, NULL                                                              \
+            nodes##_halve_rows_##suffix, short_rows, join_lanes, NULL                                                  \
     }
-#define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, NULL)
+#define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, NULL, NULL)
 #ifdef RDX_ISA_LEAN
 #define RDX_QUICK RDX_CODE
+#define RDX_JOINING RDX_CODE
 #else
-#define RDX_QUICK(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, algebra##_short_rows_##suffix)
+#define RDX_QUICK(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, algebra##_short_rows_##suffix, NULL)
+#define RDX_JOINING(algebra, suffix)                                                                                   \
+    RDX_FOLDS(algebra, algebra, suffix, algebra##_short_rows_##suffix, algebra##_join_lanes_##suffix)
 #endif
 #ifdef RDX_ISA_BELOW /* has them */
 #define RDX_LEAN(algebra, suffix)                                                                                      \
     {                                                                                                                  \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                                       \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                                 \
     }
 #else
 #define RDX_LEAN RDX_CODE

@@ -21,7 +21,10 @@ typedef struct RdxStrip {
     unsigned char *part[RDX_MAX_PARTS];
 } RdxStrip;
 
-enum { RDX_LINES = 16 };
+enum {
+    RDX_LINES = 16,
+    RDX_JOINED = 8, /* lanes that join_lanes takes at most */
+};
 
 /* How folds load elements. */
 typedef struct RdxLoad {
@@ -46,6 +49,9 @@ typedef struct RdxFold {
     bool uneven;
     const int64_t *offset;
     RdxLoad load;
+    /* Of join_lanes: so many lanes, lane_step bytes from one to the next; from lane `longer` on they have one line less. */
+    int lanes, longer;
+    int64_t lane_step;
 } RdxFold;
 
 /* Rows of n elements, of lanes to 16 * lanes or, of sums that widen, any number (worker.h: rdx_rows_fit), `step` bytes apart: one
@@ -79,6 +85,8 @@ typedef struct RdxAlgebraCode {
     void (*halve_rows)(RdxStrip to, RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
     /* Rows of 2 to L elements, a power of two, that follow each other: one node each. May be NULL. */
     void (*short_rows)(const RdxRows *rows);
+    /* Up to RDX_JOINED lanes at once, of joined_columns values and more: joined as the tree has them, one node for each value. May be NULL. */
+    void (*join_lanes)(const RdxFold *fold);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
     void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
 } RdxAlgebraCode;
@@ -89,6 +97,7 @@ typedef struct RdxFused {
     void (*fold)(const RdxFold *fold);
     void (*rows)(const RdxRows *rows);
     void (*short_rows)(const RdxRows *rows); /* may be NULL */
+    void (*join_lanes)(const RdxFold *fold); /* the same */
 } RdxFused;
 
 /* Asks for one line of memory that is needed some KB later. One request with each line folded, no more: a core has room for 16,

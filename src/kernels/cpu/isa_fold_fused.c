@@ -16,7 +16,7 @@
 #endif
 
 #ifdef RDX_ISA_LEAN
-const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
+const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #else
 #define A sum
 #define LIFT_GROUP(x) (x)
@@ -175,19 +175,23 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL}};
 #define WIDENS 1
 #include "fold.inc"
 
-#define FUSES(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows)                                                       \
+#define FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, join_lanes)                                       \
     {                                                                                                                  \
         RDX_TYPE_##IN, RDX_ALGEBRA_##ALGEBRA, RDX_WORK_##WORK, RDX_MAP_##MAP, algebra##_fold_##name,                   \
-            algebra##_rows_##name, short_rows                                                                          \
+            algebra##_rows_##name, short_rows, join_lanes                                                              \
     }
+#define FUSES(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows)                                                       \
+    FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, NULL)
+#define FUSES_REAL(IN, ALGEBRA, algebra, name)                                                                         \
+    FUSES_ALL(IN, ALGEBRA, F32, NONE, algebra, name, algebra##_short_rows_##name, algebra##_join_lanes_##name)
 
 const RdxFused RDX_LEVEL(fused)[] = {
-    FUSES(BF16, SUM, F32, NONE, sum, f32_of_bf16, sum_short_rows_f32_of_bf16),
-    FUSES(BF16, SUMSQ, F32, NONE, sumsq, f32_of_bf16, sumsq_short_rows_f32_of_bf16),
-    FUSES(BF16, VAR, F32, NONE, var, f32_of_bf16, var_short_rows_f32_of_bf16),
-    FUSES(F16, SUM, F32, NONE, sum, f32_of_f16, sum_short_rows_f32_of_f16),
-    FUSES(F16, SUMSQ, F32, NONE, sumsq, f32_of_f16, sumsq_short_rows_f32_of_f16),
-    FUSES(F16, VAR, F32, NONE, var, f32_of_f16, var_short_rows_f32_of_f16),
+    FUSES_REAL(BF16, SUM, sum, f32_of_bf16),
+    FUSES_REAL(BF16, SUMSQ, sumsq, f32_of_bf16),
+    FUSES_REAL(BF16, VAR, var, f32_of_bf16),
+    FUSES_REAL(F16, SUM, sum, f32_of_f16),
+    FUSES_REAL(F16, SUMSQ, sumsq, f32_of_f16),
+    FUSES_REAL(F16, VAR, var, f32_of_f16),
     FUSES(F32, MAX, I32, KEY, max, i32_of_f32, max_short_rows_i32_of_f32),
     FUSES(BF16, MAX, I32, KEY, max, k16, max_short_rows_i32_of_bf16),
     FUSES(F16, MAX, I32, KEY, max, k16, NULL),
@@ -217,6 +221,6 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES(BOOL, MAX, I32, KEY, max, k8, NULL),
     FUSES(BOOL, ARGMAX, I32, NONE, argmax, k8, NULL),
     FUSES(BOOL, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
-    {0, 0, 0, 0, NULL, NULL, NULL},
+    {0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 #endif

@@ -79,7 +79,7 @@
 
 #define WIDENING(suffix)                                                                                               \
     {                                                                                                                  \
-        isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, NULL,                 \
+        isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, NULL, NULL,           \
             isum_words_##suffix                                                                                        \
     }
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \

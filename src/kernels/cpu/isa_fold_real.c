@@ -25,21 +25,21 @@
 
 #define REALS(ALGEBRA, algebra)                                                                                        \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_CODE(algebra, f32), [RDX_WORK_F64] = RDX_CODE(algebra, f64)}
-#define QUICK_REALS(ALGEBRA, algebra)                                                                                  \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_QUICK(algebra, f32), [RDX_WORK_F64] = RDX_QUICK(algebra, f64)}
+#define JOINING_REALS(ALGEBRA, algebra)                                                                                \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_JOINING(algebra, f32), [RDX_WORK_F64] = RDX_JOINING(algebra, f64)}
 #define LEAN_REALS(ALGEBRA, algebra)                                                                                   \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_LEAN(algebra, f32), [RDX_WORK_F64] = RDX_LEAN(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
-    QUICK_REALS(SUM, sum),
-    QUICK_REALS(SUMSQ, sumsq),
-    QUICK_REALS(VAR, var),
+    JOINING_REALS(SUM, sum),
+    JOINING_REALS(SUMSQ, sumsq),
+    JOINING_REALS(VAR, var),
     REALS(PROD, prod),
     REALS(SUMN, sumn),
     REALS(CSUMSQ, csumsq),
     REALS(LSE, lse),
-    [RDX_ALGEBRA_LSEN] =
-        {[RDX_WORK_F32] = RDX_FOLDS(lsen, lse, f32, NULL), [RDX_WORK_F64] = RDX_FOLDS(lsen, lse, f64, NULL)},
+    [RDX_ALGEBRA_LSEN] = {[RDX_WORK_F32] = RDX_FOLDS(lsen, lse, f32, NULL, NULL),
+                          [RDX_WORK_F64] = RDX_FOLDS(lsen, lse, f64, NULL, NULL)},
     LEAN_REALS(CPROD, cprod),
     LEAN_REALS(CPRODN, cprodn),
     LEAN_REALS(CSUMN, csumn),
