@@ -140,7 +140,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     if (config->strategy != RDX_CHOOSE_REFERENCE) /* which stays free of short cuts */
         fuse(&code, recipe, config);
     if (recipe->algebra == RDX_ALGEBRA_ISUM)
-        code.many_lines = !code.staged;
+        code.many_lines = !code.staged && space->in_size < 4;
     RDX_ASSURE(code.convert || is_native(in, convert, recipe->planar));
     if (!rdx_type_is_integral(out)) { /* alpha and beta are arguments of each launch */
         code.old = isa->convert[out][result];

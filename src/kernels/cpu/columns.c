@@ -119,13 +119,17 @@ static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip
                                     strip->n / (2 * h), strip->n / (2 * h));
 }
 
-/* Where any order gives the same bits, rows are taken as they come, by ascending logical index, so many at once as a fold holds:
-   128 u8 add up to what an i16 holds, and 128 truths to what a u8 holds (RdxWide_t8). */
+/* Where any order gives the same bits, rows are taken as they come, by ascending logical index, eight at once: those of a power of two of
+   bytes share the sets of L1, which have 12 ways (16 rows of 16 KB at once on two threads of a Xeon, max f32 27 GB/s, f64 20, argmax f32
+   25, count 25; eight 31, 28, 28, 30). Of narrow elements so many as a fold holds: 128 u8 add up to what an i16 holds, and 128 truths to
+   what a u8 holds (RdxWide_t8). */
+enum { EXACT_LINES = 8 };
+
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
     const RdxDim *rows = &worker->space->reduce[0];
     const bool backwards = worker->recipe->indexed && rows->index < 0;
-    const int64_t n = strip->n, at_once = worker->code->many_lines && rows->in != 0 ? 128 : RDX_LINES;
+    const int64_t n = strip->n, at_once = worker->code->many_lines && rows->in != 0 ? 128 : EXACT_LINES;
     for (int64_t at = 0; at < n; at += at_once) {
         const unsigned char *line[RDX_LINES];
         int64_t index[RDX_LINES];
