@@ -72,7 +72,7 @@ NAMED = [
     ("several outputs share a leaf that is not whole", "src/kernels/cpu/rows.c", "bool whole = count > RUN ||",
      "bool whole = count >= RUN ||"),
     ("a held block meets its neighbour", "src/kernels/cpu/lanes.inc", "&node[b + half], &pair", "&node[b + 1], &pair"),
-    ("a lane of a ragged chunk is too short", "src/kernels/cpu/columns.c", "(int)((last - r) / h + 1)", "(int)((last - r) / h)"),
+    ("a lane of a ragged chunk is too short", "src/kernels/cpu/columns.c", "(int)((whole - 1 - r) / h + 1)", "(int)((whole - 1 - r) / h)"),
     ("lanes are joined with their neighbours", "src/kernels/cpu/joined.inc", "MY(hold_by_4)(&other, joined, k + 2, whole)",
      "MY(hold_by_4)(&other, joined, k + 1, whole)"),
     ("joined columns beyond the last whole block are left out", "src/kernels/cpu/joined.inc",

@@ -135,11 +135,11 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     code.fold = code.algebra->fold;
     code.rows = code.algebra->rows;
     code.short_rows = code.algebra->short_rows;
-    code.join_lanes = code.algebra->join_lanes;
     code.staged = code.convert || recipe->map != RDX_MAP_NONE;
+    code.join_lanes = code.staged ? NULL : code.algebra->join_lanes;
     if (config->strategy != RDX_CHOOSE_REFERENCE) /* which stays free of short cuts */
         fuse(&code, recipe, config);
-    if (recipe->algebra == RDX_ALGEBRA_ISUM)
+    if (recipe->algebra == RDX_ALGEBRA_ISUM) /* lanes of four bytes hold no more of them */
         code.many_lines = !code.staged && space->in_size < 4;
     RDX_ASSURE(code.convert || is_native(in, convert, recipe->planar));
     if (!rdx_type_is_integral(out)) { /* alpha and beta are arguments of each launch */

@@ -2,7 +2,7 @@
    Lines (variant 1): the reduced dim is contiguous with the kept one, so a line of L elements for each of C columns is L * C
    consecutive elements: add 16 such lines, then join lanes. For up to some hundred columns.
    Strips (variant 0): a strip of columns takes one lane after the other, 16 rows at a time, L rows apart; lanes come in the order
-   of the halving tree (0, L/2, L/4, 3L/4, ...), so that log2 L strips of partial results are enough. Measured at 512 MB, f32, two
+   of the halving tree (0, L/2, L/4, 3L/4, ...), so that log2 L strips of partial results are enough; short lanes several at once. Measured at 512 MB, f32, two
    threads, where rows in any order reach 46 to 50 GB/s: strips of 4 KB 43, of 16 KB 48. */
 #include "worker.h"
 
@@ -29,6 +29,12 @@ static void fill_table(RdxWorker *worker, int64_t e, int64_t n)
     }
 }
 
+/* Elements of a lane. */
+static int lines_of(const RdxWorker *worker, const Strip *strip, int64_t lane)
+{
+    return (int)((strip->n - 1 - lane) / worker->recipe->lanes + 1);
+}
+
 static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxStrip nodes)
 {
     const RdxSpace *space = worker->space;
@@ -36,7 +42,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
     const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     const unsigned char *line[RDX_LINES];
     int64_t index[RDX_LINES], lanes = recipe->lanes;
-    int lines = (int)((strip->n - 1 - lane) / lanes + 1);
+    int lines = lines_of(worker, strip, lane);
     for (int k = 0; k < lines; k++) {
         int64_t i = lane + k * lanes, e = strip->chunk_first + i;
         bool table = space->reduce_rank > 1;
@@ -67,7 +73,8 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
 static void fold_joined(RdxWorker *worker, const Strip *strip, int64_t h, int64_t r, RdxStrip nodes)
 {
     const int64_t in = worker->space->reduce[0].in, lanes = worker->recipe->lanes, n = strip->n;
-    const int64_t line = (n - 1) / lanes, last = n - 1 - line * lanes; /* of the chunk's last row */
+    const int lines = lines_of(worker, strip, r);
+    const int64_t whole = rdx_min(n - (lines - 1) * lanes, lanes); /* lanes before this one have as many */
     RdxFold fold;
     fold.load = worker->code->load;
     fold.stride = lanes * in;
@@ -75,12 +82,8 @@ static void fold_joined(RdxWorker *worker, const Strip *strip, int64_t h, int64_
     fold.nodes = nodes;
     fold.lanes = (int)((rdx_min(n, lanes) - 1 - r) / h + 1);
     fold.lane_step = h * in;
-    fold.longer = r > last ? 0 : (int)((last - r) / h + 1);
-    fold.lines = (int)(line + 1);
-    if (fold.longer == 0) { /* all alike */
-        fold.longer = fold.lanes;
-        fold.lines--;
-    }
+    fold.longer = (int)((whole - 1 - r) / h + 1);
+    fold.lines = lines;
     fold.line[0] = strip->block->in + (strip->chunk_first + r) * in;
     worker->code->join_lanes(&fold);
 }
@@ -89,12 +92,11 @@ static void fold_joined(RdxWorker *worker, const Strip *strip, int64_t h, int64_
 static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t r, int level, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    if (h >= rdx_min(recipe->lanes, strip->n)) { /* no partner left below: one lane */
-        fold_lane(worker, strip, r, nodes);
-        return;
-    }
-    if (h * strip->joined >= rdx_min(recipe->lanes, strip->n)) {
-        fold_joined(worker, strip, h, r, nodes);
+    if (h * strip->joined >= rdx_min(recipe->lanes, strip->n)) { /* what is folded at once: a lane, or several */
+        if (strip->joined == 1)
+            fold_lane(worker, strip, r, nodes);
+        else
+            fold_joined(worker, strip, h, r, nodes);
         return;
     }
     fold_node(worker, strip, 2 * h, r, level, nodes);
@@ -119,17 +121,20 @@ static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip
                                     strip->n / (2 * h), strip->n / (2 * h));
 }
 
-/* Where any order gives the same bits, rows are taken as they come, by ascending logical index, eight at once: those of a power of two of
-   bytes share the sets of L1, which have 12 ways (16 rows of 16 KB at once on two threads of a Xeon, max f32 27 GB/s, f64 20, argmax f32
-   25, count 25; eight 31, 28, 28, 30). Of narrow elements so many as a fold holds: 128 u8 add up to what an i16 holds, and 128 truths to
-   what a u8 holds (RdxWide_t8). */
-enum { EXACT_LINES = 8 };
+enum {
+    EXACT_LINES =
+        8, /* rows of a power of two of bytes share the sets of L1, which have 12 ways: of 16 KB on two threads of a Xeon, 16 at once and
+                        8, max f32 27 and 31 GB/s, f64 20 and 28, argmax f32 25 and 28, count 25 and 30 */
+    NARROW_LINES = 128,
+};
 
+/* Where any order gives the same bits, rows are taken as they come, by ascending logical index, some at once; of narrow elements so
+   many as a fold holds: 128 u8 add up to what an i16 holds, and 128 truths to what a u8 holds (RdxWide_t8). */
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
     const RdxDim *rows = &worker->space->reduce[0];
     const bool backwards = worker->recipe->indexed && rows->index < 0;
-    const int64_t n = strip->n, at_once = worker->code->many_lines && rows->in != 0 ? 128 : EXACT_LINES;
+    const int64_t n = strip->n, at_once = worker->code->many_lines && rows->in != 0 ? NARROW_LINES : EXACT_LINES;
     for (int64_t at = 0; at < n; at += at_once) {
         const unsigned char *line[RDX_LINES];
         int64_t index[RDX_LINES];
@@ -151,7 +156,7 @@ static int64_t lanes_joined(const RdxWorker *worker, const Strip *strip)
 {
     const RdxSpace *space = worker->space;
     const int64_t lines = rdx_div_up(strip->n, worker->recipe->lanes), width = strip->rows * strip->block->outputs;
-    if (!worker->code->join_lanes || worker->code->staged || space->reduce_rank != 1 || width < 64 ||
+    if (!worker->code->join_lanes || space->reduce_rank != 1 || width < RDX_JOINED_WIDTH ||
         (strip->block->in_step != space->in_size && strip->block->outputs > 1))
         return 1;
     return rdx_min(rdx_pow2_floor(RDX_LINES / lines), RDX_JOINED);

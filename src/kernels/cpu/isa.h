@@ -4,7 +4,7 @@
      gather   strided elements             -> contiguous ones           (only where the layout asks for it)
      convert  contiguous elements          -> working type              (only where the dtype is not the working type)
      map      working type                 -> working type, keys, ...   (only where the recipe says so)
-     fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal)
+     fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal); join_lanes: of several lanes
      rows     rows of a line and more      -> one node per row          (fold and halve in one)
      halve    the L * unit nodes of a chunk -> unit nodes               (join over the lanes; or of many rows at once)
      join     two strips                   -> one strip                 (chunks, column lanes)
@@ -23,7 +23,8 @@ typedef struct RdxStrip {
 
 enum {
     RDX_LINES = 16,
-    RDX_JOINED = 8, /* lanes that join_lanes takes at most */
+    RDX_JOINED = 8,        /* lanes that join_lanes takes at most */
+    RDX_JOINED_WIDTH = 64, /* values of each that it needs */
 };
 
 /* How folds load elements. */
@@ -85,7 +86,7 @@ typedef struct RdxAlgebraCode {
     void (*halve_rows)(RdxStrip to, RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
     /* Rows of 2 to L elements, a power of two, that follow each other: one node each. May be NULL. */
     void (*short_rows)(const RdxRows *rows);
-    /* Up to RDX_JOINED lanes at once, of joined_columns values and more: joined as the tree has them, one node for each value. May be NULL. */
+    /* Up to RDX_JOINED lanes of RDX_JOINED_WIDTH values and more, joined as the tree has them: one node for each value. May be NULL. */
     void (*join_lanes)(const RdxFold *fold);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
     void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
