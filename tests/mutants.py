@@ -5,7 +5,7 @@
     mutants.py --list          prints them, runs nothing
     mutants.py --only WORD     only those whose description holds WORD
     mutants.py --order N --seconds S
-                               in an order that N draws, as many as S seconds suffice to begin
+                               in an order that N draws, as many as each worker begins within S seconds of judging
 
 A mutant is one change to one file of src/. It is killed if it does not survive, in this order: the golden answers
 (build/bits), the quick suites of check_all, and a short fuzz run. Bugs named in the CUDA kernels are judged by the cases of
@@ -14,8 +14,9 @@ The draw orders all possible changes by a hash of (seed, file, line's text, oper
 Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
 is named in the output. A named patch that no longer applies to exactly one place is a failure, whether it was drawn or not.
 
-Each worker has a copy of the tree with everything built at -O1; a mutant rebuilds what make thinks it must, and is undone by
-putting back the files that differ from the pristine copy.
+Each judge (the host's programs, two kinds of emulator) has a pristine tree, built at -O1 and tried when its first mutant comes. Each
+worker has a copy of those; a mutant rebuilds what make thinks it must, and is undone by putting back the files that differ from
+the pristine tree.
 """
 
 import argparse
@@ -558,8 +559,8 @@ def draw(seed):
 
 # ---- Building and running ----
 
-class Worker:
-    """A copy of the pristine tree, mutated and put back."""
+class Copy:
+    """A copy of a pristine tree, mutated and put back."""
 
     def __init__(self, pristine, home):
         self.pristine, self.home = pristine, home
@@ -627,36 +628,7 @@ def run(command, home, limit, **more):
         return 124, "took longer than %d s" % limit
 
 
-def build(home, jobs=1):
-    targets = ["build/bits", "build/check_all", "build/redax"]
-    return run(["make", "-j%d" % jobs] + make_flags() + targets, home, 400)
-
-
 EMULATORS = {"plain": "build-emu", "thread": "build-emu-thread"}
-
-
-def build_emulator(home, kind, jobs=1):
-    """The emulated plugin with tables of its own; the host's objects are there."""
-    sanitize = ["EMU_SANITIZE=" + kind] if kind != "plain" else []
-    return run(["make", "-j%d" % jobs, "EMU_TABLES=planted", "EMU_OPTIMISE=-O0"] + sanitize + make_flags() + ["emu"], home, 900)
-
-
-def emulator_steps(kind):
-    folder = EMULATORS[kind]
-    fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000"]
-    cases = tuple(("cases", ["tests/emu/check_cases.sh", folder, device], 400) for device in "01")
-    if kind == "thread":  # a fence that is missing shows wherever parts are joined
-        return cases
-    return cases + (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 400),
-                    ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 400),
-                    ("fuzz", fuzz + ["--device", "cuda:0"], 400), ("fuzz", fuzz + ["--device", "cuda:1"], 400))
-
-
-def run_on_emulator(command, home, limit, kind):
-    return run(command, home, limit, RDX_CUDA_PLUGIN=os.path.join(home, EMULATORS[kind], "libredax_cuda_emu.so"),
-               TSAN_OPTIONS="halt_on_error=1:exitcode=66")
-
-
 STEPS = (
     ("golden", ["build/bits", "tests/golden.txt"], 120),
     ("check", ["build/check_all"] + QUICK, 240),
@@ -664,25 +636,53 @@ STEPS = (
 )
 
 
-def judge(worker, mutant):
+def build_for(judge, home, jobs=1):
+    """What `judge` tries: the host's programs, or the emulated plugin with tables of its own beside the host's objects."""
+    make = ["make", "-j%d" % jobs] + make_flags()
+    if judge == "host":
+        return run(make + ["build/bits", "build/check_all", "build/redax"], home, 400)
+    sanitize = ["EMU_SANITIZE=" + judge] if judge != "plain" else []
+    return run(make + ["EMU_TABLES=planted", "EMU_OPTIMISE=-O0"] + sanitize + ["emu"], home, 900)
+
+
+def steps_of(judge):
+    """(name, command, seconds it may take) in the order in which `judge` tries them."""
+    if judge == "host":
+        return STEPS
+    folder = EMULATORS[judge]
+    fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000"]
+    cases = tuple(("cases", ["tests/emu/check_cases.sh", folder, device], 400) for device in "01")
+    if judge == "thread":  # a fence that is missing shows wherever parts are joined
+        return cases
+    return cases + (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 400),
+                    ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 400),
+                    ("fuzz", fuzz + ["--device", "cuda:0"], 400), ("fuzz", fuzz + ["--device", "cuda:1"], 400))
+
+
+def first_failure(judge, home):
+    """(name, output) of the first step that fails; None."""
+    plugin = {} if judge == "host" else {"RDX_CUDA_PLUGIN": os.path.join(home, EMULATORS[judge], "libredax_cuda_emu.so"),
+                                         "TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
+    for name, command, limit in steps_of(judge):
+        status, output = run(command, home, limit, **plugin)
+        if status != 0:
+            return name, output.strip() or "status %d" % status
+    return None
+
+
+def judge(copy, mutant):
     """(verdict, detail, seconds): a step's name, "survived", "does not compile" or "does not apply"."""
     start = time.monotonic()
     verdict, detail = "survived", ""
-    emulated = mutant.judge in EMULATORS
-    if not worker.apply(mutant):
+    if not copy.apply(mutant):
         verdict = "does not apply"
-    elif (build_emulator(worker.home, mutant.judge) if emulated else build(worker.home))[0] != 0:
+    elif build_for(mutant.judge, copy.home)[0] != 0:
         verdict = "does not compile"
     else:
-        for name, command, limit in emulator_steps(mutant.judge) if emulated else STEPS:
-            status, output = run_on_emulator(command, worker.home, limit, mutant.judge) if emulated \
-                else run(command, worker.home, limit)
-            if status != 0:
-                verdict = name
-                lines = [line for line in output.strip().split("\n") if line.strip()]
-                detail = lines[-1][:120] if lines else "status %d" % status
-                break
-    worker.restore()
+        failure = first_failure(mutant.judge, copy.home)
+        if failure:
+            verdict, detail = failure[0], failure[1].split("\n")[-1][:120]
+    copy.restore()
     return verdict, detail, time.monotonic() - start
 
 
@@ -698,50 +698,71 @@ def read_survivors():
     return known
 
 
-def prepare(folder):
-    pristine = os.path.join(folder, "pristine")
-    os.mkdir(pristine)
-    for name in ("src", "include", "tests", "tools", "examples", "bench"):
-        if os.path.isdir(os.path.join(ROOT, name)):
-            shutil.copytree(os.path.join(ROOT, name), os.path.join(pristine, name))
-    shutil.copy2(os.path.join(ROOT, "Makefile"), pristine)
-    status, output = build(pristine, os.cpu_count() or 1)
-    if status != 0:
-        sys.exit("mutants: the sources themselves do not build:\n" + output)
-    for name, command, limit in STEPS:
-        status, output = run(command, pristine, limit)
+class Pristine:
+    """The tree that the mutants of one judge are planted in: the sources, built and tried as they are when the first of those
+    mutants comes, for what fails anyhow kills nothing. An emulator's begins as a copy of the host's."""
+
+    def __init__(self, judge, home, base=None):
+        self.judge, self.home, self.base = judge, home, base
+        self.lock = threading.Lock()
+        self.fault, self.seconds = None, None  # once made: what is wrong with it, if anything, and how long that took
+
+    def prepare(self):
+        """What is wrong with it; None."""
+        with self.lock:
+            if self.seconds is None:
+                start = time.monotonic()
+                self.fault = (self.base.prepare() if self.base else None) or self.make()
+                self.seconds = time.monotonic() - start
+                print("%s: built and tried as it is in %.0f s" % (self.judge, self.seconds), flush=True)
+            return self.fault
+
+    def make(self):
+        if self.base:
+            shutil.copytree(self.base.home, self.home, copy_function=shutil.copy2, symlinks=True)
+        else:
+            os.mkdir(self.home)
+            for name in ("src", "include", "tests", "tools", "examples", "bench"):
+                shutil.copytree(os.path.join(ROOT, name), os.path.join(self.home, name))
+            shutil.copy2(os.path.join(ROOT, "Makefile"), self.home)
+        status, output = build_for(self.judge, self.home, os.cpu_count() or 1)
         if status != 0:
-            sys.exit("mutants: the sources themselves fail %s:\n%s" % (name, output))
-    for kind in EMULATORS:
-        status, output = build_emulator(pristine, kind, os.cpu_count() or 1)
-        if status != 0:
-            sys.exit("mutants: the emulator itself does not build:\n" + output)
-        for name, command, limit in emulator_steps(kind):
-            status, output = run_on_emulator(command, pristine, limit, kind)
-            if status != 0:
-                sys.exit("mutants: the kernels themselves fail %s:\n%s" % (name, output[-4000:]))
-    return pristine
+            return "the sources themselves do not build (%s):\n%s" % (self.judge, output[-4000:])
+        failure = first_failure(self.judge, self.home)
+        return failure and "the sources themselves fail %s (%s):\n%s" % (failure[0], self.judge, failure[1][-4000:])
 
 
 class Campaign:
     def __init__(self, folder, jobs):
-        pristine = prepare(folder)
-        self.workers = [Worker(pristine, os.path.join(folder, "worker%d" % i)) for i in range(jobs)]
+        self.folder, self.jobs = folder, jobs
+        host = Pristine("host", os.path.join(folder, "host"))
+        self.pristine = {"host": host}
+        for kind in EMULATORS:
+            self.pristine[kind] = Pristine(kind, os.path.join(folder, kind), host)
         self.lock = threading.Lock()
-        self.results = []
         self.known = read_survivors()
 
     def run_all(self, mutants, seconds):
-        """Judges the mutants that it begins within `seconds`; returns [(mutant, verdict)]."""
-        queue, results, end = iter(mutants), [], time.monotonic() + seconds
+        """Judges the mutants that each worker begins within `seconds`, preparation left out; returns [(mutant, verdict)]. Ends early,
+        with a word, where the sources themselves fail."""
+        queue, results, faults = iter(mutants), [], []
 
-        def work(worker):
-            while time.monotonic() < end:
+        def work(number):
+            copies, spent_here = {}, 0.0
+            while spent_here < seconds and not faults:
                 with self.lock:
                     mutant = next(queue, None)
                 if mutant is None:
                     return
-                verdict, detail, spent = judge(worker, mutant)
+                pristine = self.pristine[mutant.judge]
+                fault = pristine.prepare()
+                if fault:
+                    faults.append(fault)
+                    return
+                if mutant.judge not in copies:
+                    copies[mutant.judge] = Copy(pristine.home, "%s-%d" % (pristine.home, number))
+                verdict, detail, spent = judge(copies[mutant.judge], mutant)
+                spent_here += spent
                 with self.lock:
                     if verdict == "does not compile" and mutant.line >= 0:
                         continue
@@ -749,8 +770,10 @@ class Campaign:
                     print("%-9s %5.1f s  %s: %s%s" % (verdict, spent, mutant.path, mutant.name,
                                                     "  [%s]" % detail if detail else ""), flush=True)
 
-        with concurrent.futures.ThreadPoolExecutor(len(self.workers)) as pool:
-            list(pool.map(work, self.workers))
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            list(pool.map(work, range(self.jobs)))
+        if faults:
+            sys.exit("mutants: " + faults[0])
         return results
 
 
@@ -808,7 +831,6 @@ def main():
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="redax-mutants-") as folder:
         campaign = Campaign(folder, arguments.jobs)
-        print("pristine build and tests: %.0f s" % (time.monotonic() - start), flush=True)
         results = campaign.run_all(mutants, arguments.seconds)
     passed = conclude(results, campaign.known)
     print("%.0f s for %d of %d mutants" % (time.monotonic() - start, len(results), len(mutants)))
