@@ -142,6 +142,24 @@ static double longest_part(const RdxSituation *situation, const RdxConfig *confi
     return config->split > 1 ? (double)config->split * (double)config->part_chunks / chunks : 1;
 }
 
+/* A block of columns alone on its multiprocessor: its threads ask for all their vectors at once, and fold them before they ask for more. Of
+   124 columns, 64 KB at once, such a block drew 52 GB/s, of 31, half its threads idle, 25. */
+static const double round_us = 1.25;
+
+/* The least that one wave of blocks of columns takes: the last group of a run may be narrow, its blocks are soon done and leave the wide ones
+   alone. 31 columns as 28 and 3 took 108 us as 134 blocks, 90 as 530. */
+static double widest_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
+{
+    const RdxSpace *space = situation->space;
+    bool columns = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
+    if (!columns || space->keep_rank == 0)
+        return 0;
+    int64_t run = space->keep[space->keep_rank - 1].extent, outputs = config->outputs_per_block;
+    double average =
+        (double)run / (double)(outputs * rdx_div_up(run, outputs)); /* of a group, in terms of the widest */
+    return bytes / ((double)config->items * average) / flight * round_us;
+}
+
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
    warps do not hide. */
 static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
@@ -153,12 +171,14 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     double whole = (double)(config->items / (int64_t)slots), rest = items - whole * slots;
     if (flight > item_bytes && config->grid == config->items)
         flight = item_bytes;
+    double least = widest_us(situation, config, bytes, flight);
     flight = effective_flight(situation, config, flight);
     double us = whole > 0 ? whole * slots * item_bytes / draw_rate(device, table, slots, flight) * 1e6 : 0;
     if (rest > 0)
         us += rest * item_bytes / draw_rate(device, table, rest, flight) * 1e6;
     if (items <= slots)
-        us *= longest_part(situation, config) * (starts_late(config) && items > 0.9 * slots ? 1 : 1 + uneven_wave);
+        us = (us > least ? us : least) * longest_part(situation, config) *
+             (starts_late(config) && items > 0.9 * slots ? 1 : 1 + uneven_wave);
     else if (config->grid < config->items)
         us *= 1 + uneven_grid;
     else
