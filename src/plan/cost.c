@@ -127,11 +127,15 @@ static double effective_flight(const RdxSituation *situation, const RdxConfig *c
    as 1024 blocks of 1 MB and 242.0 as 2048. */
 static const double long_block = 786432, drift = 0.05;
 
+static bool are_columns(const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
+}
+
 /* Blocks that have places to work out before they can ask for anything; those of contiguous rows start sooner. */
 static bool starts_late(const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS ||
-           config->variant == RDX_FORM_RUNS;
+    return are_columns(config) || config->variant == RDX_FORM_RUNS;
 }
 
 /* The longest part of an output, in terms of the average: the last one may be short. Of 100003 x 1000 f32, 224 blocks of 7 parts, the last of
@@ -151,8 +155,7 @@ static const double round_us = 1.25;
 static double widest_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
 {
     const RdxSpace *space = situation->space;
-    bool columns = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
-    if (!columns || space->keep_rank == 0)
+    if (!are_columns(config) || space->keep_rank == 0)
         return 0;
     int64_t run = space->keep[space->keep_rank - 1].extent, outputs = config->outputs_per_block;
     double average =
@@ -217,6 +220,11 @@ static double later_us(const RdxSituation *situation, const RdxConfig *config)
    246.3 as 128 of 64. */
 static const double join_us = 0.07;
 
+/* What the last block of columns takes beyond that of rows: its threads join by runs and by columns, in shared memory. Four residues of 2048 x 1024
+   f32 took 7.9 us, whole columns 6.5, of 2048 x 512 6.9 and 5.9, var 10.3 and 9.3; at 2 here 4096 x 2048 would be whole columns too, which
+   take 16.4, not 13.9. */
+static const double columns_finish_us = 1.53;
+
 static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
 {
     const RdxDeviceInfo *device = situation->device;
@@ -227,7 +235,8 @@ static double finishing_us(const RdxSituation *situation, const RdxConfig *confi
     double nodes = (double)(config->split * config->residues * config->outputs_per_block);
     switch ((RdxFinishing)config->finishing) {
     case RDX_FINISHING_LAST_BLOCK:
-        return table->finish_us + read_us + (double)(config->split * config->residues) * table->counter_us +
+        return table->finish_us + (are_columns(config) ? columns_finish_us : 0) + read_us +
+               (double)(config->split * config->residues) * table->counter_us +
                nodes / ((double)config->block_x * config->block_y) * join_us + (double)config->items * table->item_us;
     case RDX_FINISHING_LAUNCH:
         return device->launch_us + table->finish_us + read_us;
