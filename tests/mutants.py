@@ -734,7 +734,7 @@ class Pristine:
 
 class Campaign:
     def __init__(self, folder, jobs):
-        self.folder, self.jobs = folder, jobs
+        self.jobs = jobs
         host = Pristine("host", os.path.join(folder, "host"))
         self.pristine = {"host": host}
         for kind in EMULATORS:

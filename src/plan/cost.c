@@ -158,9 +158,9 @@ static double widest_us(const RdxSituation *situation, const RdxConfig *config, 
     if (!are_columns(config) || space->keep_rank == 0)
         return 0;
     int64_t run = space->keep[space->keep_rank - 1].extent, outputs = config->outputs_per_block;
-    double average =
-        (double)run / (double)(outputs * rdx_div_up(run, outputs)); /* of a group, in terms of the widest */
-    return bytes / ((double)config->items * average) / flight * round_us;
+    int64_t places = outputs * rdx_div_up(run, outputs); /* of columns, if all groups were as wide */
+    double items = (double)config->items * (double)run / (double)places;
+    return bytes / items / flight * round_us;
 }
 
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
