@@ -45,10 +45,11 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
     ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
-/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats that are added up, whose lanes are one
-   word each. */
+/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats or integers that are added up, whose
+   lanes are one word each or have one sum. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
-    ((size) > 1 || (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
+    ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM ||                                                                    \
+     (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
 /* Whether every second element of a row is read by vectors (kernel_stepped_rows.cu): vectors that hold two or four. */
 #define RDX_CUDA_HAS_STEPPED_ROWS(size, words) (((size) == 2 || (size) == 4) && (words) <= 3)
 /* Of which elements a thread gathers several lanes at once (kernel_gather_rows.cu): loads of eight bytes, or nodes of more than three words, leave no

@@ -6,6 +6,7 @@ enum {
     BUSY_WARPS = 8192,
     RUN_BYTES = 32768,
     MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp */
+    BYTE_CHUNKS = 8,       /* of rows of bytes that are long enough to do without rings however many there are */
 };
 
 /* ---- Short rows ---- */
@@ -217,12 +218,14 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. logsumexp asks for the next chunk while it folds. */
+   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 32K x 4K 48.0 and 38.6, over 16K x 64K 240.8 and 239.5, but over 256K x 4K 250 and 257.
+   logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
     bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
-    light = light || is_light_i64(recipe);
+    bool long_bytes = s->space->in_size == 1 && recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe);
+    light = light || long_bytes || is_light_i64(recipe);
     if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32) ||
         !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;
