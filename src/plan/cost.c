@@ -222,7 +222,7 @@ static const double join_us = 0.07;
 
 /* What the last block of columns takes beyond that of rows: its threads join by runs and by columns, in shared memory. Four residues of 2048 x 1024
    f32 took 7.9 us, whole columns 6.5, of 2048 x 512 6.9 and 5.9, var 10.3 and 9.3; at 2 here 4096 x 2048 would be whole columns too, which
-   take 16.4, not 13.9. */
+   take 16.4, not 13.9. Streams of few columns and gathered ones were not timed. */
 static const double columns_finish_us = 1.53;
 
 static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
