@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(sums_and_counts_past_31_bits)
 {
-    int64_t shape[1] = {((int64_t)1 << 32) + 7}, strides[1] = {0}, total = 0;
+    int64_t shape[1] = {((int64_t)1 << 33) + 7}, strides[1] = {0}, total = 0;
     unsigned char three = 3;
     RdxTensor in = tensor_of(&three, RDX_U8, 1, shape), out = tensor_of(&total, RDX_U64, 0, NULL);
     in.strides = strides;
