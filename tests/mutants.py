@@ -636,34 +636,34 @@ STEPS = (
 )
 
 
-def build_for(judge, home, jobs=1):
-    """What `judge` tries: the host's programs, or the emulated plugin with tables of its own beside the host's objects."""
+def build_for(kind, home, jobs=1):
+    """What a judge of that kind tries: the host's programs, or the emulated plugin with tables of its own beside the host's objects."""
     make = ["make", "-j%d" % jobs] + make_flags()
-    if judge == "host":
+    if kind == "host":
         return run(make + ["build/bits", "build/check_all", "build/redax"], home, 400)
-    sanitize = ["EMU_SANITIZE=" + judge] if judge != "plain" else []
+    sanitize = ["EMU_SANITIZE=" + kind] if kind != "plain" else []
     return run(make + ["EMU_TABLES=planted", "EMU_OPTIMISE=-O0"] + sanitize + ["emu"], home, 900)
 
 
-def steps_of(judge):
-    """(name, command, seconds it may take) in the order in which `judge` tries them."""
-    if judge == "host":
+def steps_of(kind):
+    """(name, command, seconds it may take) in the order in which a judge of that kind tries them."""
+    if kind == "host":
         return STEPS
-    folder = EMULATORS[judge]
+    folder = EMULATORS[kind]
     fuzz = [folder + "/redax", "fuzz", "--quiet", "--seed", "7", "--cases", "1000"]
     cases = tuple(("cases", ["tests/emu/check_cases.sh", folder, device], 400) for device in "01")
-    if judge == "thread":  # a fence that is missing shows wherever parts are joined
+    if kind == "thread":  # a fence that is missing shows wherever parts are joined
         return cases
     return cases + (("golden", [folder + "/bits", "--device", "cuda:0", "tests/golden.txt"], 400),
                     ("golden", [folder + "/bits", "--device", "cuda:1", "tests/golden.txt"], 400),
                     ("fuzz", fuzz + ["--device", "cuda:0"], 400), ("fuzz", fuzz + ["--device", "cuda:1"], 400))
 
 
-def first_failure(judge, home):
+def first_failure(kind, home):
     """(name, output) of the first step that fails; None."""
-    plugin = {} if judge == "host" else {"RDX_CUDA_PLUGIN": os.path.join(home, EMULATORS[judge], "libredax_cuda_emu.so"),
+    plugin = {} if kind == "host" else {"RDX_CUDA_PLUGIN": os.path.join(home, EMULATORS[kind], "libredax_cuda_emu.so"),
                                          "TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
-    for name, command, limit in steps_of(judge):
+    for name, command, limit in steps_of(kind):
         status, output = run(command, home, limit, **plugin)
         if status != 0:
             return name, output.strip() or "status %d" % status
@@ -700,10 +700,11 @@ def read_survivors():
 
 class Pristine:
     """The tree that the mutants of one judge are planted in: the sources, built and tried as they are when the first of those
-    mutants comes, for what fails anyhow kills nothing. An emulator's begins as a copy of the host's."""
+    mutants comes, for what fails anyhow kills nothing. An emulator's begins as a copy of the host's, and one job builds it:
+    others judge meanwhile, and have limits of time."""
 
-    def __init__(self, judge, home, base=None):
-        self.judge, self.home, self.base = judge, home, base
+    def __init__(self, kind, home, base=None):
+        self.kind, self.home, self.base = kind, home, base
         self.lock = threading.Lock()
         self.fault, self.seconds = None, None  # once made: what is wrong with it, if anything, and how long that took
 
@@ -714,7 +715,7 @@ class Pristine:
                 start = time.monotonic()
                 self.fault = (self.base.prepare() if self.base else None) or self.make()
                 self.seconds = time.monotonic() - start
-                print("%s: built and tried as it is in %.0f s" % (self.judge, self.seconds), flush=True)
+                print("%s: built and tried as it is in %.0f s" % (self.kind, self.seconds), flush=True)
             return self.fault
 
     def make(self):
@@ -725,11 +726,11 @@ class Pristine:
             for name in ("src", "include", "tests", "tools", "examples", "bench"):
                 shutil.copytree(os.path.join(ROOT, name), os.path.join(self.home, name))
             shutil.copy2(os.path.join(ROOT, "Makefile"), self.home)
-        status, output = build_for(self.judge, self.home, os.cpu_count() or 1)
+        status, output = build_for(self.kind, self.home, 1 if self.base else os.cpu_count() or 1)
         if status != 0:
-            return "the sources themselves do not build (%s):\n%s" % (self.judge, output[-4000:])
-        failure = first_failure(self.judge, self.home)
-        return failure and "the sources themselves fail %s (%s):\n%s" % (failure[0], self.judge, failure[1][-4000:])
+            return "the sources themselves do not build (%s):\n%s" % (self.kind, output[-4000:])
+        failure = first_failure(self.kind, self.home)
+        return failure and "the sources themselves fail %s (%s):\n%s" % (failure[0], self.kind, failure[1][-4000:])
 
 
 class Campaign:

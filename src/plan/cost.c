@@ -154,12 +154,10 @@ static const double round_us = 1.25;
    alone. 31 columns as 28 and 3 took 108 us as 134 blocks, 90 as 530. */
 static double widest_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
 {
-    const RdxSpace *space = situation->space;
-    if (!are_columns(config) || space->keep_rank == 0)
+    if (!are_columns(config))
         return 0;
-    int64_t run = space->keep[space->keep_rank - 1].extent, outputs = config->outputs_per_block;
-    int64_t places = outputs * rdx_div_up(run, outputs); /* of columns, if all groups were as wide */
-    double items = (double)config->items * (double)run / (double)places;
+    double places = (double)config->groups * (double)config->outputs_per_block; /* if all groups were as wide */
+    double items = (double)config->items * (double)situation->space->keep_count / places;
     return bytes / items / flight * round_us;
 }
 

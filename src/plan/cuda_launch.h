@@ -45,8 +45,8 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
     ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
-/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats or integers that are added up, whose
-   lanes are one word each or have one sum. */
+/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats that are added up, whose lanes are one
+   word each, or integers and truth values that are, whose lanes have one sum. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
     ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM ||                                                                    \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
