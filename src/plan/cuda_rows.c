@@ -5,7 +5,7 @@
 enum {
     BUSY_WARPS = 8192,
     RUN_BYTES = 32768,
-    MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp */
+    MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp; of a row that goes into registers */
     BYTE_CHUNKS = 8,       /* of rows of bytes that are long enough to do without rings however many there are */
 };
 
@@ -139,7 +139,8 @@ static bool suit_registers(const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
-           rdx_cuda_has_unmasked_map(s->recipe) && rdx_cuda_is_ascending(space);
+           rdx_recipe_chunks(s->recipe) <= MOST_CHUNKS && rdx_cuda_has_unmasked_map(s->recipe) &&
+           rdx_cuda_is_ascending(space);
 }
 
 /* Of contiguous runs. Of bytes there are those of aligned rows alone. */

@@ -5,6 +5,7 @@
 #include "kernels.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 const RdxHostTable *rdx_cuda_host;
@@ -256,6 +257,8 @@ static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe 
 
 /* ---- Launching ---- */
 
+static_assert(offsetof(RdxCudaProblem, shape.split) <= 192, "three lines hold what blocks ask for first (problem.h)");
+
 static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
 {
     RdxCudaDim *dim = problem->dims;
@@ -271,6 +274,8 @@ static void take_dims(RdxCudaProblem *problem, const RdxSpace *space)
     problem->reduce_rank = space->reduce_rank;
     problem->copy_rank = space->copy_rank;
     problem->unused = 0;
+    problem->in_step = space->keep_rank == 1 ? space->keep[0].in : 0;
+    problem->out_step = space->keep_rank == 1 ? space->keep[0].out : 0;
 }
 
 static RdxStatus run(const Code *code, const RdxConfig *config, RdxCudaProblem *problem, cudaStream_t stream)

@@ -49,6 +49,8 @@ RDX_DEVICE Place seek(const Problem &p, int first, int rank, int64_t position)
 
 RDX_DEVICE Place seek_output(const Problem &p, int64_t output)
 {
+    if (p.keep_rank <= 1)
+        return {output * p.in_step, output * p.out_step, output * p.dims[0].out2};
     return seek(p, 0, p.keep_rank, output);
 }
 
@@ -134,12 +136,16 @@ RDX_DEVICE int elements_of_lane(int n, int lane, int step_log2)
     return lane < n ? ((n - 1 - lane) >> step_log2) + 1 : 0;
 }
 
-/* Chunks first .. first + count - 1. */
-RDX_DEVICE int64_t elements_of_chunks(const Problem &p, int64_t first, int64_t count)
+/* Chunks first .. first + count - 1, of 2^chunk_log2 elements each. */
+RDX_DEVICE int64_t elements_of_chunks(const Problem &p, int chunk_log2, int64_t first, int64_t count)
 {
-    int chunk_log2 = 35 - __clz((int)p.recipe.lanes); /* 16 lines */
     int64_t left = p.recipe.count - (first << chunk_log2);
     return left <= 0 ? 0 : left >> chunk_log2 < count ? left : count << chunk_log2;
+}
+
+RDX_DEVICE int64_t elements_of_chunks(const Problem &p, int64_t first, int64_t count)
+{
+    return elements_of_chunks(p, 35 - __clz((int)p.recipe.lanes), first, count); /* 16 lines */
 }
 
 RDX_DEVICE int elements_of_chunk(const Problem &p, int64_t chunk)

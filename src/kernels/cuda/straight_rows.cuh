@@ -110,15 +110,16 @@ template <class K, RowForm FORM>
 RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned char *row, int64_t first, int chunks,
                                             int thread)
 {
+    constexpr int chunk_log2 = log2_constant(chunk_lines * 32 * K::elements);
     typename K::A::Node node[Lanes<K, true>::STATES];
     RowTotal<K> total = {thread};
-    auto elements = [&](int at, int count) { return elements_of_chunks(p, first + at, count); };
+    auto elements = [&](int at, int count) { return elements_of_chunks(p, chunk_log2, first + at, count); };
     int before = FORM == ROW_SHIFTED ? (int)((uintptr_t)row & 15) : 0;
     ChunkPlace place = {row + first * chunk_bytes - before + thread * 16, first,
                         thread * K::elements - before / K::size};
 #pragma unroll 1
     for (int i = 0; i < chunks; i++, place.at += chunk_bytes, place.chunk++) {
-        int n = elements_of_chunk(p, first + i);
+        int n = (int)elements_of_chunks(p, chunk_log2, first + i, 1);
         straight_chunk<K, FORM>(p, place, n, node);
         total.add(node, n, place.slot, chunks, elements);
     }
@@ -133,19 +134,26 @@ template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, co
     emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
 }
 
-/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. */
+/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. Numbers of outputs and chunks are below
+   2^31 and 2^30 (cuda_rows.c), and in 32 bits: every instruction here stands before the first load. */
 template <class K, class Run> RDX_DEVICE void reduce_straight(const Problem &p, uint32_t *shared, Run run)
 {
     typedef typename K::A A;
     const RdxCudaShape &s = p.shape;
     int thread = thread_of_warp(), member = warp_of_block() & (s.team - 1), mate = warp_of_block() >> s.team_log2;
     bool cut = has_parts(s);
-    unsigned part = cut ? (s.groups == 1 ? blockIdx.x : blockIdx.x / (unsigned)s.groups) : 0;
-    int64_t output = cut ? blockIdx.x - part * (unsigned)s.groups : blockIdx.x * s.group_outputs + mate;
-    int64_t end = output - mate + s.group_outputs < p.outputs ? output - mate + s.group_outputs : p.outputs;
-    int64_t first = part * s.part_chunks, last = first + s.part_chunks < s.chunks ? first + s.part_chunks : s.chunks;
-    int64_t own = first + member * s.warp_chunks, left = last - own;
-    int chunks = (int)(left < s.warp_chunks ? left : s.warp_chunks);
+    unsigned group = blockIdx.x, part = 0;
+    if (cut) {
+        part = s.groups == 1 ? group : group / (unsigned)s.groups;
+        group -= part * (unsigned)s.groups;
+    }
+    unsigned start = group * (unsigned)s.group_outputs, end = start + (unsigned)s.group_outputs, output = start + mate;
+    end = end < (unsigned)p.outputs ? end : (unsigned)p.outputs;
+    unsigned first = part * (unsigned)s.part_chunks, last = (unsigned)s.chunks;
+    if (cut && first + (unsigned)s.part_chunks < last)
+        last = first + (unsigned)s.part_chunks;
+    unsigned own = first + member * (unsigned)s.warp_chunks;
+    int left = (int)(last - own), chunks = left < (int)s.warp_chunks ? left : (int)s.warp_chunks;
     typename A::Node node = unset<A>();
 #pragma unroll 1
     for (; output < end; output += RDX_CUDA_THREADS / 32 >> s.team_log2) {
