@@ -45,10 +45,10 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
     ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
-/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where they are floats that are added up, whose lanes are one
-   word each, or integers and truth values that are, whose lanes have one sum. */
+/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where their lanes are one word each, of floats that are added
+   up, or have one node, of sums and maxima of integers and truth values. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
-    ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM ||                                                                    \
+    ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX ||                                    \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
 /* Whether every second element of a row is read by vectors (kernel_stepped_rows.cu): vectors that hold two or four. */
 #define RDX_CUDA_HAS_STEPPED_ROWS(size, words) (((size) == 2 || (size) == 4) && (words) <= 3)
@@ -81,20 +81,20 @@ typedef struct RdxCudaShape {
     int finishing;       /* RdxFinishing */
     int team, team_log2; /* rows: warps that share an output; few_columns: chunks */
     int64_t split;       /* parts of the reduced range, aligned power-of-two runs of part_chunks chunks */
-    int64_t run_outputs, groups_per_run;
-    int64_t slices; /* parts of the copies */
-    int64_t items;  /* groups x split x residues x slices */
-    int residues;   /* blocks that share a chunk */
-    /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
-       `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
-    int width, height, batch, batches, levels;
-    bool rows;      /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
-    int line_rows;  /* line_rows: rows of a warp at once */
-    int ring_bytes; /* of the rings of a block */
+    int64_t items;       /* groups x split x residues x slices */
+    int residues;        /* blocks that share a chunk */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
        of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,
        and the levels of its lanes. */
     int warps, rows_at_once, class_warps, classes, lanes_log2, group_lanes_log2, tile_columns, stack_words, lane_levels;
+    /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
+       `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
+    int width, height, batch, batches, levels;
+    int64_t run_outputs, groups_per_run;
+    int64_t slices; /* parts of the copies */
+    bool rows;      /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
+    int line_rows;  /* line_rows: rows of a warp at once */
+    int ring_bytes; /* of the rings of a block */
     /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
     /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;

@@ -6,7 +6,9 @@ enum {
     BUSY_WARPS = 8192,
     RUN_BYTES = 32768,
     MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp; of a row that goes into registers */
-    BYTE_CHUNKS = 8,       /* of rows of bytes that are long enough to do without rings however many there are */
+    /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there are. */
+    BYTE_TIMES = 4,
+    BYTE_CHUNKS = 8,
 };
 
 /* ---- Short rows ---- */
@@ -152,11 +154,15 @@ static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const R
     return are_rows(s->space, config) && suit_registers(s, config) && cut_rows(launch, s, config, 0);
 }
 
+static double bytes_of(const RdxSpace *space)
+{
+    return (double)space->keep_count * (double)space->reduce_count * space->in_size;
+}
+
 /* More than the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
 static bool goes_on(const RdxSituation *s)
 {
-    double bytes = (double)s->space->keep_count * (double)s->space->reduce_count * s->space->in_size;
-    return bytes > (double)s->device->heavy_bytes;
+    return bytes_of(s->space) > (double)s->device->heavy_bytes;
 }
 
 /* Of real numbers, or of any: three words of a node and more, and joins that divide. */
@@ -219,14 +225,16 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 32K x 4K 48.0 and 38.6, over 16K x 64K 240.8 and 239.5, but over 256K x 4K 250 and 257.
+   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 32K x 4K 48.0 and 38.6, over 64K x 4K 73.1 and 69.8, any of bool 93 and 78,
+   sums over 16K x 64K 240.8 and 239.5, but over 256K x 4K 250 and 257. Maxima of i8 over 32K x 4K 73.3 and 52.6, over 64K x 4K 118.7 and 98.0.
    logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
     bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
-    bool long_bytes = s->space->in_size == 1 && recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe);
-    light = light || long_bytes || is_light_i64(recipe);
+    bool few_bytes = bytes_of(s->space) <= BYTE_TIMES * (double)s->device->heavy_bytes;
+    bool light_bytes = s->space->in_size == 1 && (few_bytes || recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe));
+    light = light || light_bytes || is_light_i64(recipe);
     if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32) ||
         !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;

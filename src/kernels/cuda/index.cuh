@@ -49,9 +49,15 @@ RDX_DEVICE Place seek(const Problem &p, int first, int rank, int64_t position)
 
 RDX_DEVICE Place seek_output(const Problem &p, int64_t output)
 {
+    return seek(p, 0, p.keep_rank, output);
+}
+
+/* The same, from the lines of the problem that a block asks for first. Blocks of columns are slower for it (256 x 1024 f32 2.72 and 2.88 us). */
+RDX_DEVICE Place seek_row(const Problem &p, int64_t output)
+{
     if (p.keep_rank <= 1)
         return {output * p.in_step, output * p.out_step, output * p.dims[0].out2};
-    return seek(p, 0, p.keep_rank, output);
+    return seek_output(p, output);
 }
 
 static __device__ __noinline__ Place seek_far(const Problem &p, int64_t element)

@@ -130,7 +130,7 @@ RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned cha
    thread, var 176, instead of 0 and 8. */
 template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, const typename A::Node &node)
 {
-    Place place = seek_output(p, output);
+    Place place = seek_row(p, output);
     emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
 }
 
@@ -157,7 +157,7 @@ template <class K, class Run> RDX_DEVICE void reduce_straight(const Problem &p, 
     typename A::Node node = unset<A>();
 #pragma unroll 1
     for (; output < end; output += RDX_CUDA_THREADS / 32 >> s.team_log2) {
-        node = run(p.in + seek_output(p, output).in, own, chunks, thread);
+        node = run(p.in + seek_row(p, output).in, own, chunks, thread);
         if (s.team > 1)
             break;
         if (thread == 0)
