@@ -45,8 +45,8 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
     ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
-/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where their lanes are one word each, of floats that are added
-   up, or have one node, of sums and maxima of integers and truth values. */
+/* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where a thread's lanes are one word each, as of floats that are
+   added up, or one node in all, as of integers and truth values that are and of maxima. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
     ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX ||                                    \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))

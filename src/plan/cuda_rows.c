@@ -154,15 +154,11 @@ static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const R
     return are_rows(s->space, config) && suit_registers(s, config) && cut_rows(launch, s, config, 0);
 }
 
-static double bytes_of(const RdxSpace *space)
+/* More than so many times the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
+static bool goes_on(const RdxSituation *s, int times)
 {
-    return (double)space->keep_count * (double)space->reduce_count * space->in_size;
-}
-
-/* More than the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
-static bool goes_on(const RdxSituation *s)
-{
-    return bytes_of(s->space) > (double)s->device->heavy_bytes;
+    double bytes = (double)s->space->keep_count * (double)s->space->reduce_count * s->space->in_size;
+    return bytes > times * (double)s->device->heavy_bytes;
 }
 
 /* Of real numbers, or of any: three words of a node and more, and joins that divide. */
@@ -232,23 +228,22 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
 {
     const RdxRecipe *recipe = s->recipe;
     bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
-    bool few_bytes = bytes_of(s->space) <= BYTE_TIMES * (double)s->device->heavy_bytes;
-    bool light_bytes = s->space->in_size == 1 && (few_bytes || recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe));
-    light = light || light_bytes || is_light_i64(recipe);
+    bool long_rows = recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe);
+    light = light || (s->space->in_size == 1 && (long_rows || !goes_on(s, BYTE_TIMES))) || is_light_i64(recipe);
     if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32) ||
         !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;
     /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
     if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)
         return recipe->count >= recipe->lanes && !twice && !are_many(s) && take_registers(launch, s, config);
-    return (light || !goes_on(s) || !are_groups(recipe)) && take_registers(launch, s, config);
+    return (light || !goes_on(s, 1) || !are_groups(recipe)) && take_registers(launch, s, config);
 }
 
 /* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
    f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax over 1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s);
+    bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s, 1);
     return config->variant == RDX_FORM_SHIFTED && !rdx_recipe_is_twice(s->recipe) && !slow &&
            take_registers(launch, s, config);
 }
@@ -259,7 +254,7 @@ bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
 bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     return config->variant == RDX_FORM_RUNS && !rdx_recipe_is_twice(s->recipe) &&
-           !(is_variance(s->recipe, true) && goes_on(s)) && take_registers(launch, s, config);
+           !(is_variance(s->recipe, true) && goes_on(s, 1)) && take_registers(launch, s, config);
 }
 
 /* Contiguous runs of whole vectors, or one run of any alignment. */

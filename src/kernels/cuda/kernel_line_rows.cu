@@ -109,7 +109,7 @@ template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
         for (int64_t output = first + warp_of_block() * ROWS; output < end; output += RDX_CUDA_THREADS / 32 * ROWS) {
             int last = (int)(end - output < ROWS ? end - output : ROWS) - 1;
             LineRows<K, ROWS> rows(p, thread);
-            rows.load_rows(p.in + seek_row(p, output).in, p.in_step, last);
+            rows.load_rows(p.in + seek_output(p, output).in, p.dims[0].in, last);
             typename A::Node node = rows.fold_rows();
             if (thread % (32 / ROWS) == 0 && own <= last)
                 emit_one<A>(p, output + own, node);

@@ -32,7 +32,7 @@ template <class K> struct TileSource {
         const RdxCudaShape &s = p.shape;
         if (number < s.items) {
             Item item = item_of(p, number);
-            const unsigned char *from = p.in + seek_row(p, item.first_output).in;
+            const unsigned char *from = p.in + seek_output(p, item.first_output).in;
             SharedAt to = stages + stage * TILE_BYTES;
             if (s.pitch == 0)
                 copy_stretch(to, from, (int)item.outputs * s.row_bytes);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const _
         int pitch = s.pitch, rows = (int)item.outputs;
         if (pitch == 0) {
             pitch = s.row_bytes;
-            tile += (int)((uintptr_t)(p.in + seek_row(p, item.first_output).in) & 15);
+            tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
         }
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         bool crooked = ((uintptr_t)tile | (unsigned)pitch) & 3;

@@ -97,12 +97,12 @@ RDX_DEVICE typename K::A::Node straight_run_twice(const Problem &p, const unsign
     constexpr int chunk_log2 = log2_constant(chunk_bytes / K::size);
     typename K::A::Node node[K::elements];
     RowTotal<K> total = {thread};
-    int whole = chunks > 0 ? (int)(elements_of_chunks(p, first, chunks) >> chunk_log2) : 0;
-    auto elements = [&](int at, int count) { return elements_of_chunks(p, first + at, count); };
+    int whole = chunks > 0 ? (int)(elements_of_chunks(p, chunk_log2, first, chunks) >> chunk_log2) : 0;
+    auto elements = [&](int at, int count) { return elements_of_chunks(p, chunk_log2, first + at, count); };
     const unsigned char *at = row + first * chunk_bytes + thread * 16;
 #pragma unroll 1
     for (int i = 0; i < chunks; i++, at += chunk_bytes) {
-        int n = i < whole ? 1 << chunk_log2 : elements_of_chunk(p, first + i);
+        int n = i < whole ? 1 << chunk_log2 : (int)elements_of_chunks(p, chunk_log2, first + i, 1);
         straight_twice<K>(p, at, n, i + 1 < whole, thread, node);
         total.add(node, n, thread * K::elements, chunks, elements);
     }

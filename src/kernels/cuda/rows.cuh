@@ -35,7 +35,7 @@ RDX_DEVICE RowRun run_of(const Problem &p, const Item &item)
     int64_t first = item.part * s.part_chunks + member * s.warp_chunks, left = end_of_part(s, item) - first;
     if (mate >= item.outputs || left <= 0)
         return {p.in, first, 0, 0, 0, mate, mates};
-    return {p.in + seek_row(p, item.first_output + mate).in,
+    return {p.in + seek_output(p, item.first_output + mate).in,
             first,
             p.keep_rank == 1 ? mates * p.dims[0].in : 0,
             (int)(left < s.warp_chunks ? left : s.warp_chunks),

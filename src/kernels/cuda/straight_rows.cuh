@@ -134,8 +134,8 @@ template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, co
     emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
 }
 
-/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. Numbers of outputs and chunks are below
-   2^31 and 2^30 (cuda_rows.c), and in 32 bits: every instruction here stands before the first load. */
+/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. There are fewer than 2^31 outputs and at
+   most 2^30 chunks (cuda_rows.c), so their numbers have 32 bits: every instruction here stands before the first load. */
 template <class K, class Run> RDX_DEVICE void reduce_straight(const Problem &p, uint32_t *shared, Run run)
 {
     typedef typename K::A A;
