@@ -186,7 +186,7 @@ NAMED_CUDA = [
      "(stack.count | 3) < chunks",
      "(stack.count | 3) <= chunks", "plain"),
     ("every warp of a straight row starts with the first chunk", "src/kernels/cuda/straight_rows.cuh",
-     "own = first + member * s.warp_chunks",
+     "own = first + member * (unsigned)s.warp_chunks",
      "own = first", "plain"),
     ("straight rows follow the team's size", "src/kernels/cuda/straight_rows.cuh",
      "output += RDX_CUDA_THREADS / 32 >> s.team_log2",
