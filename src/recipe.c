@@ -212,8 +212,8 @@ static void set_norm(RdxRecipe *r)
         r->exact = true;
     } else {
         bool counted = r->omit && r->p < 0; /* all infinite and all NaN both sum to 0 */
-        set(r, counted ? RDX_ALGEBRA_SUMN : RDX_ALGEBRA_SUM, work, r->p == 1 ? RDX_MAP_ABS : RDX_MAP_POW,
-            r->p == 1 ? RDX_FINISH_VALUE : RDX_FINISH_ROOT);
+        RdxMap map = r->p == 1 ? RDX_MAP_ABS : r->p == 3 || r->p == 4 ? RDX_MAP_POWI : RDX_MAP_POW;
+        set(r, counted ? RDX_ALGEBRA_SUMN : RDX_ALGEBRA_SUM, work, map, r->p == 1 ? RDX_FINISH_VALUE : RDX_FINISH_ROOT);
         r->neutral = counted ? NAN : 0;
         r->planar = rdx_type_is_complex(r->in);
     }

@@ -68,6 +68,7 @@ typedef enum RdxMap {
     RDX_MAP_OMIT, /* NaN becomes `neutral` (a complex number with a NaN part: both parts) */
     RDX_MAP_ABS,  /* |x|; of two planes the modulus, in one plane. With omit, NaN becomes neutral */
     RDX_MAP_POW,  /* |x|^p, in f64, rounded once */
+    RDX_MAP_POWI, /* the same of p = 3 and 4, by products */
     RDX_MAP_KEY,  /* order-preserving integer: NaN on top, or with omit at the bottom; `flip` turns the order round */
     RDX_MAP_KEY_ARG,  /* the same with -0 and +0 equal */
     RDX_MAP_KEY_ABS,  /* key of |x| (norm inf; flip: norm -inf); of two planes the modulus */

@@ -84,6 +84,7 @@ RUN_F32(log_f32)
 RUN_F64(softexp_f64)
 RUN_F64(log_f64)
 RUN_PAIR(pow_abs_f64, double)
+RUN_PAIR(powi_abs_f64, double)
 RUN_PAIR(abs_c64, float)
 RUN_PAIR(abs_c128, double)
 
@@ -294,6 +295,12 @@ static void draw_pow_any(double *x, double *y)
     *x = draw_base(*y);
 }
 
+static void draw_powi(double *x, double *y)
+{
+    *y = random_bits() & 1 ? 3 : 4;
+    *x = draw_base(*y);
+}
+
 static void draw_c64(double *x, double *y)
 {
     *x = (double)(float)random_power(-149, 127.4);
@@ -376,6 +383,16 @@ static void check_single_values(void)
         expect(what, rdx_pow_abs_f64(ldexp(1.0, e & ~1), -2.5), ldexp(1.0, (e & ~1) / 2 * -5));
     }
 
+    EXPECT(rdx_powi_abs_f64(3.0, 3.0), 27.0);
+    EXPECT(rdx_powi_abs_f64(3.0, 4.0), 81.0);
+    EXPECT(rdx_powi_abs_f64(0.0, 3.0), 0.0);
+    EXPECT(rdx_powi_abs_f64(inf, 4.0), inf);
+    EXPECT(rdx_powi_abs_f64(0x1p-400, 3.0), 0.0);
+    EXPECT(rdx_powi_abs_f64(0x1p-358, 3.0), 0x1p-1074);
+    EXPECT(rdx_powi_abs_f64(0x1p-268, 4.0), 0x1p-1072);
+    EXPECT(rdx_powi_abs_f64(0x1p300, 4.0), inf);
+    EXPECT(rdx_powi_abs_f64(nan_d, 3.0), nan_d);
+
     EXPECT(rdx_abs_c64(3.0f, -4.0f), 5.0);
     EXPECT(rdx_abs_c64(-0.0f, 0.0f), 0.0);
     EXPECT(rdx_abs_c64(-inf_f, nan_f), inf);
@@ -417,6 +434,7 @@ int main(int argc, char **argv)
     sweep_random(CHECK(log_f64, "all", 0.64, 53, log_f64, log), 0, draw_log);
     sweep_random(CHECK(pow_abs_f64, "|p| <= 16", 1.5, 53, pow, pow), 1, draw_pow_small);
     sweep_random(CHECK(pow_abs_f64, "16 < |p| < 2^30", 150, 53, pow, pow), 1, draw_pow_any);
+    sweep_random(CHECK(powi_abs_f64, "p = 3, 4", 1.92, 53, pow, pow), 1, draw_powi);
     sweep_random(CHECK(abs_c64, "all", 0.5001, 24, hypot, hypot), 1, draw_c64);
     sweep_random(CHECK(abs_c128, "all", 2.2, 53, hypot, hypot), 1, draw_c128);
     check_fma_emulation();

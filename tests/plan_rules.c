@@ -74,6 +74,15 @@ static void lay_columns(PlanShape *shape, Random *random)
     shape->out_extent[0] = columns;
 }
 
+/* Many columns of whole vectors, of two to eight rows. */
+static void lay_few_rows(PlanShape *shape, Random *random)
+{
+    int64_t columns = 65536 + 16 * draw_extent(random, 16);
+    lay_rows(shape, 2 + below(random, 7), columns, 1, columns);
+    shape->axes[0] = 0;
+    shape->out_extent[0] = columns;
+}
+
 /* Rows in several runs of whole, aligned vectors. */
 static void cut_rows_into_runs(PlanShape *shape, Random *random)
 {
@@ -160,6 +169,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         step_rows(shape, random);
     if (seed % 8 == 2)
         lay_columns(shape, random);
+    if (seed % 16 == 14)
+        lay_few_rows(shape, random);
 }
 
 char plan_where[1024];

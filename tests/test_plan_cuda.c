@@ -261,6 +261,12 @@ END_TEST
 static const struct {
     const char *text, *form, *kernel;
 } launched[] = {
+    {"sum:f32:2x1000000/0", "registers", "short_columns"},
+    {"sum:f32:8x1000000/0", "registers", "short_columns"},
+    {"mean:bf16:1000x4x4096/1", "registers", "short_columns"},
+    {"sum:f32:9x1000000/0", "registers", "thread_columns"},
+    {"norm1:f32:2x1000000/0", "registers", "thread_columns"}, /* a masked map */
+    {"sum:f32:2x200000/0", "registers", "thread_columns"},    /* a block for too few multiprocessors */
     {"sum:f32:4096x65535/1", "shifted", "shifted_rows"},
     {"sum:f32:2x50257/1", "shifted", "shifted_rows"},
     {"argmax:bf16:1000x50257/1", "shifted", "shifted_rows"},

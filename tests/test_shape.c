@@ -93,6 +93,14 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
+    case RDX_CUDA_KIND_SHORT_COLUMNS: {
+        int64_t rows = p->space.reduce_count <= 2 ? 2 : p->space.reduce_count <= 4 ? 4 : 8;
+        KEEPS(p->space.reduce_count <= 8 &&
+              s->group_outputs == RDX_CUDA_THREADS * rdx_max(cut->elements, 64 / (rows * p->space.in_size)));
+        KEEPS(s->simple && p->space.keep_count < INT32_MAX &&
+              p->space.keep[p->space.keep_rank - 1].extent % cut->elements == 0);
+        break;
+    }
     case RDX_CUDA_KIND_THREAD_COLUMNS:
         KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
         break;

@@ -489,6 +489,12 @@ def pow_abs(a, p):
     return np.where(usual, power, np.where(a == 0, at_zero, np.where(a == np.inf, at_infinity, np.nan)))
 
 
+def powi_abs(a, p):
+    """a^3 and a^4 of f64 by products."""
+    square = a * a
+    return square * (a if p == 3 else square)
+
+
 def magnitude(parts):
     """|x|; of a complex element inf when either part is, beside a NaN too."""
     if len(parts) == 1:
@@ -515,6 +521,8 @@ def verify_functions():
         assert (abs(log(y) - np.log(y.astype(F64))) <= slack * abs(np.log(y.astype(F64)))).all(), "log"
     for p in (0.5, 3.0, -1.5):
         assert (abs(pow_abs(x, p) - x**p) <= 2e-15 * x**p).all(), "pow_abs"
+    for p in (3, 4):
+        assert (abs(powi_abs(x, p) - x**p) <= 2e-15 * x**p).all(), "powi_abs"
     assert (pow_abs(np.array([0.0, 1.0, np.inf, np.nan]), -1)[:3] == [np.inf, 1.0, 0.0]).all()
 
 
@@ -851,7 +859,8 @@ def op_norm(case):
     elif p == 1:
         result = folded(Sum(), (magnitude(parts),), here, lanes, [acc(0)])[0]
     else:
-        terms = pow_abs(magnitude(parts).astype(F64), p).astype(acc)
+        raised = powi_abs if p in (3, 4) else pow_abs
+        terms = raised(magnitude(parts).astype(F64), p).astype(acc)
         total = folded(Sum(), (terms,), here, lanes, [acc(0)])[0]
         result = np.where(here.any(axis=1), pow_abs(total.astype(F64), 1 / p), 0.0).astype(acc)
     if case.nan == "omit":
@@ -1117,6 +1126,10 @@ def power_cases():
             yield "norm%s:%s:12x2/1:data=special:seed=%d" % (("2.5", "-0.5")[k % 2], dtype, k + 2)
     for k, p in enumerate(("3", "-1", "0.5", "40", "-3", "4", "0.3")):
         yield "norm%s:%s:3x%d/1:data=uniform:seed=%d" % (p, ("f32", "f64")[k % 2], 16 * (128 - 64 * (k % 2)) + 9, k + 3)
+    for k, dtype in enumerate(("f16", "bf16", "f8e5m2", "f32", "f64", "c64", "c128")):
+        yield "norm%d:%s:6x3/1:data=special:seed=%d" % (3 + k % 2, dtype, k + 40)
+        yield "norm%d:%s:2x%d/1:data=tailed:seed=%d" % (4 - k % 2, dtype, lanes_of(dtype) * 2 + 5, k + 50)
+    yield "norm4:f32:40x3/1:nan=omit:data=special:seed=60"
     yield "norm3:f32:2x70/1:out=f64:data=tailed"
     yield "norm2.5:c128:100:data=tailed"
     yield "norm-1:f16:12x2/1:nan=omit:data=holes:seed=2"

@@ -47,6 +47,7 @@
           n = (bits(t) + 2048) & 4095;  i = n >> 1;  j = n - i
           a^p = (X(r) * value((i - 1) << 52)) * value((j - 1) << 52)
      Overflow is inf, underflow gradual. Results that are powers of two come out exact where a is one; 1^p is 1.
+   powi_abs(a, 3) = (a * a) * a;  powi_abs(a, 4) = (a * a) * (a * a). f64 only.
 
    abs_c64(re, im) = (f32)sqrt((f64)re * re + (f64)im * im);  abs_c128: x = |re|, y = |im|;  a, b = x > y ? x, y : y, x
      z = a == 0 ? b : a * sqrt(fma(b / a, b / a, 1)). Both: inf if either part is, beside a NaN too (C99's hypot).
@@ -54,7 +55,8 @@
    Largest errors in ulp of the exact value, measured against MPFR by tests/check_real.c (softexp_f32 and log_f32 over
    every value, the rest over 2^26 random points a row) and rounded up:
      softexp_f32 4.5, 0.74 for d >= -1   log_f32 0.61   abs_c64 0.5001   pow_abs_f64 1.5 for |p| <= 16; beyond, it grows
-     softexp_f64 0.9                     log_f64 0.64   abs_c128 2.2     as |p| / 18, to 150 about |p| = 2500 */
+     softexp_f64 0.9                     log_f64 0.64   abs_c128 2.2     as |p| / 18, to 150 about |p| = 2500
+     powi_abs_f64 1.92, which is 0.5 + sqrt(2) */
 #ifndef RDX_KERNELS_REAL_H
 #define RDX_KERNELS_REAL_H
 
@@ -352,6 +354,13 @@ RDX_INLINE double rdx_log_f64(double x)
 }
 
 /* ---- pow ---- */
+
+/* a^3 or a^4; p is one of the two. */
+RDX_INLINE double rdx_powi_abs_f64(double a, double p)
+{
+    double square = a * a;
+    return square * rdx_select_f64(p == 3.0, a, square);
+}
 
 RDX_INLINE double rdx_pow_abs_f64(double ax, double p)
 {

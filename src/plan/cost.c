@@ -21,9 +21,9 @@ static const struct {
 };
 
 static const double map_costs[] = {
-    [RDX_MAP_NONE] = 0,     [RDX_MAP_OMIT] = 2,    [RDX_MAP_ABS] = 0.5,   [RDX_MAP_POW] = 60,
-    [RDX_MAP_KEY] = 1,      [RDX_MAP_KEY_ARG] = 2, [RDX_MAP_KEY_ABS] = 1, [RDX_MAP_KEY_PAIR] = 2.5,
-    [RDX_MAP_KEY_BOTH] = 3, [RDX_MAP_NONZERO] = 1, [RDX_MAP_ZERO] = 1,
+    [RDX_MAP_NONE] = 0,       [RDX_MAP_OMIT] = 2,     [RDX_MAP_ABS] = 0.5,   [RDX_MAP_POW] = 60,
+    [RDX_MAP_POWI] = 4,       [RDX_MAP_KEY] = 1,      [RDX_MAP_KEY_ARG] = 2, [RDX_MAP_KEY_ABS] = 1,
+    [RDX_MAP_KEY_PAIR] = 2.5, [RDX_MAP_KEY_BOTH] = 3, [RDX_MAP_NONZERO] = 1, [RDX_MAP_ZERO] = 1,
 };
 
 static double work_weight(const RdxSituation *situation)
@@ -51,7 +51,7 @@ double rdx_cost_push(const RdxSituation *situation)
     double push = algebra_costs[recipe->algebra].push;
     push *= work_weight(situation) * recipe->unit;
     double map = recipe->map < RDX_LENGTH(map_costs) ? map_costs[recipe->map] : 2;
-    if (recipe->map == RDX_MAP_POW)
+    if (recipe->map == RDX_MAP_POW || recipe->map == RDX_MAP_POWI)
         map *= rdx_cost_table(situation->device)->f64_weight;
     if (is_packed(recipe))
         return 0.3 * (algebra_costs[recipe->algebra].push + map);

@@ -15,24 +15,48 @@ static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16;
 }
 
-/* Few rows of packed, aligned columns; a thread has all the rows, at most 16, of a vector of them. */
-bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+/* Few rows of packed columns, whose vectors are aligned. */
+static bool are_few_rows(const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    const RdxRecipe *recipe = s->recipe;
-    const int elements = space->in_size <= 2 ? 4 : 16 / space->in_size;
-    if (config->variant != RDX_FORM_REGISTERS || config->vector_bytes < elements * space->in_size ||
-        space->reduce_rank > 1 || recipe->count == 0 || recipe->count > 16 || space->keep_rank == 0 ||
-        config->finishing != RDX_FINISHING_NONE || is_streamed(space, config))
-        return false;
-    launch->elements = elements;
+    return config->variant == RDX_FORM_REGISTERS &&
+           config->vector_bytes >= RDX_CUDA_THREAD_COLUMNS(space->in_size) * space->in_size &&
+           space->reduce_rank <= 1 && space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
+           config->finishing == RDX_FINISHING_NONE && !is_streamed(space, config);
+}
+
+/* Groups of `vectors` vectors a thread. */
+static bool cut_few_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int vectors,
+                         int64_t run_outputs)
+{
     RdxCudaShape *shape = &launch->shape;
+    launch->elements = RDX_CUDA_THREAD_COLUMNS(s->space->in_size);
     rdx_cuda_take_parts(shape, config);
     shape->columns = true;
-    shape->group_outputs = (int64_t)RDX_CUDA_THREADS * elements;
-    shape->run_outputs = space->keep[space->keep_rank - 1].extent;
-    rdx_cuda_count_items(shape, space, recipe);
+    shape->group_outputs = (int64_t)RDX_CUDA_THREADS * launch->elements * vectors;
+    shape->run_outputs = run_outputs;
+    rdx_cuda_count_items(shape, s->space, s->recipe);
     return true;
+}
+
+/* At most eight rows of whole vectors, which fill a block for every multiprocessor. */
+bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    const int elements = RDX_CUDA_THREAD_COLUMNS(space->in_size),
+              rows = (int)rdx_max(2, rdx_pow2_ceil(s->recipe->count));
+    if (!are_few_rows(s, config) || rows > RDX_CUDA_SHORT_ROWS || !rdx_cuda_has_unmasked_map(s->recipe) ||
+        space->keep[space->keep_rank - 1].extent % elements != 0 || space->keep_count > INT32_MAX / 2)
+        return false;
+    cut_few_rows(launch, s, config, RDX_CUDA_SHORT_VECTORS(rows, elements * space->in_size), space->keep_count);
+    return launch->shape.simple && launch->shape.items >= s->device->units;
+}
+
+/* A thread has all the rows, at most 16, of a vector of columns. */
+bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    return are_few_rows(s, config) &&
+           cut_few_rows(launch, s, config, 1, s->space->keep[s->space->keep_rank - 1].extent);
 }
 
 /* Warps of a multiprocessor that keep a stream of columns coming: those for which there are registers and shared memory, less those of a team

@@ -69,6 +69,12 @@ enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* Whether rows of two or four elements that share a vector are taken there too. */
 #define RDX_CUDA_HAS_ROWS_IN_VECTORS(size) ((size) == 2 || (size) == 4)
 
+/* Elements of a vector of columns of which a thread has all the rows; most rows of those that it has several of, and how many of so many
+   rows (kernel_short_columns.cu). */
+#define RDX_CUDA_THREAD_COLUMNS(size) ((size) <= 4 ? 4 : 16 / (size))
+#define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
+enum { RDX_CUDA_SHORT_ROWS = 8 };
+
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. What blocks of rows ask for
    before their first load comes first (kernels/cuda/problem.h). */
 typedef struct RdxCudaShape {
@@ -100,7 +106,7 @@ typedef struct RdxCudaShape {
     /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
-    bool columns;    /* thread_columns: a vector of columns each */
+    bool columns;    /* thread_columns, short_columns: vectors of columns */
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
     bool gathers;    /* gather_rows: several lanes at once */

@@ -105,24 +105,15 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
         emit<A>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices, helper, helpers), node);
 }
 
-/* The same for the `valid` neighbouring outputs of a thread, along the innermost kept dim; stored at once where they are packed and
+/* What a thread's `valid` neighbouring outputs along the innermost kept dim, `step`, come to; stored at once where they are packed and
    that is all there is to do. */
 template <class K>
-RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, typename K::A::Node *node, int valid)
+RDX_DEVICE void store_vector(const Problem &p, Target target, const RdxCudaDim &step, typename K::A::Node *node,
+                             int valid)
 {
     typedef typename K::A A;
     typedef typename A::T T;
     constexpr int E = K::elements;
-    const RdxCudaDim &step = p.dims[p.keep_rank > 0 ? p.keep_rank - 1 : 0];
-    if (has_parts(p.shape)) {
-        uint32_t *to = partial_at(p, A::words, item.group, leaf_of(p.shape, item), column);
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            if (e < valid)
-                put_node<A>(to + e, p.shape.group_outputs, node[e]);
-        return;
-    }
-    Target target = target_of(p, item.first_output + column, item.slice, p.shape.slices);
     if constexpr (may_be_direct<A>() && E * sizeof(T) == 16) {
         struct alignas(16) Packed {
             T x[E];
@@ -142,6 +133,24 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
         target.out += step.out;
         target.out2 += step.out2;
     }
+}
+
+/* A node of each of a thread's `valid` neighbouring outputs, from `column` of the item on: to the workspace, or out. */
+template <class K>
+RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t column, typename K::A::Node *node, int valid)
+{
+    typedef typename K::A A;
+    constexpr int E = K::elements;
+    if (has_parts(p.shape)) {
+        uint32_t *to = partial_at(p, A::words, item.group, leaf_of(p.shape, item), column);
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            if (e < valid)
+                put_node<A>(to + e, p.shape.group_outputs, node[e]);
+        return;
+    }
+    store_vector<K>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices),
+                    p.dims[p.keep_rank > 0 ? p.keep_rank - 1 : 0], node, valid);
 }
 
 /* Whether a leaf has elements: parts are all there, but the last one may be a chunk of fewer elements than residues. Of a node of

@@ -305,6 +305,13 @@ RDX_DEVICE constexpr bool is_masked(int algebra, int work)
             algebra == RDX_ALGEBRA_CSUMSQ);
 }
 
+/* |x| and its powers, which only sums meet (norms). */
+template <class A> RDX_DEVICE constexpr bool has_special_maps()
+{
+    return (A::algebra == RDX_ALGEBRA_SUM || A::algebra == RDX_ALGEBRA_SUMN) && A::unit == 1 &&
+           (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64);
+}
+
 /* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. A modulus never is. */
 template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
 {
@@ -327,6 +334,11 @@ template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
             f(std::integral_constant<int, RDX_CUDA_MASKED_MAP>());
             return true;
         }
+        if constexpr (has_special_maps<A>())
+            if (r.map == RDX_MAP_POWI && !modulus) {
+                f(std::integral_constant<int, RDX_MAP_POWI>());
+                return true;
+            }
     }
     if (r.map != RDX_MAP_NONE)
         return false;
@@ -341,11 +353,11 @@ template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F 
         r, [&](auto map) { with_input<K, decltype(map)::value>(r.in, [&](auto in) { f(in, map); }); });
 }
 
-/* The same of all but masked maps, for kernels that are not given those: each map is one more copy of the code. */
+/* The same of all but masked maps and powers, for kernels that are not given those: each map is one more copy of the code. */
 template <class K, class F> RDX_DEVICE void with_unmasked(const RdxRecipe &r, F &&f)
 {
     with_frequent<K>(r, [&](auto in, auto map) {
-        if constexpr (decltype(map)::value != RDX_CUDA_MASKED_MAP)
+        if constexpr (decltype(map)::value != RDX_CUDA_MASKED_MAP && decltype(map)::value != RDX_MAP_POWI)
             f(in, map);
     });
 }
@@ -362,13 +374,6 @@ RDX_DEVICE int add_bytes(const RdxRecipe &r, uint32_t word, int sum, uint32_t ke
                                              : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
 }
 
-/* |x| and |x|^p, which only sums meet (norms). */
-template <class A> RDX_DEVICE constexpr bool has_special_maps()
-{
-    return (A::algebra == RDX_ALGEBRA_SUM || A::algebra == RDX_ALGEBRA_SUMN) && A::unit == 1 &&
-           (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64);
-}
-
 /* The working values of one element. */
 template <class A, class In, int MAP = RDX_CUDA_ANY_MAP>
 RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte, typename A::T &x, typename A::T &y)
@@ -376,7 +381,8 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
     typedef typename A::T T;
     typedef typename In::V V;
     constexpr int a = A::algebra;
-    constexpr bool any_map = MAP == RDX_CUDA_ANY_MAP, masks = any_map || MAP == RDX_CUDA_MASKED_MAP;
+    constexpr bool any_map = MAP == RDX_CUDA_ANY_MAP, masks = any_map || MAP == RDX_CUDA_MASKED_MAP,
+                   powi = MAP == RDX_MAP_POWI;
     V v = In::part(word, byte), w = v; /* w: the imaginary part */
     if constexpr (In::is_complex)
         w = In::part(word, byte + In::size / 2);
@@ -422,13 +428,15 @@ RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte,
         x = (T)v;
         if constexpr (In::is_complex) /* norms: the parts in the working type, as the CPU converts before it maps */
             x = modulus((T)v, (T)w, r.omit);
-        if constexpr (masks && has_special_maps<A>()) {
-            if (r.map == RDX_MAP_ABS || (any_map && r.map == RDX_MAP_POW))
+        if constexpr ((masks || powi) && has_special_maps<A>()) {
+            if (powi || r.map == RDX_MAP_ABS || (any_map && (r.map == RDX_MAP_POWI || r.map == RDX_MAP_POW)))
                 x = magnitude(x);
+            if (powi || (any_map && r.map == RDX_MAP_POWI))
+                x = (T)rdx_powi_abs_f64((double)x, r.p);
             if (any_map && r.map == RDX_MAP_POW)
                 x = (T)power((double)x, r.p);
         }
-        if constexpr (masks && !In::integral && (is_masked(a, A::work) || a == RDX_ALGEBRA_SUMN))
+        if constexpr ((masks || powi) && !In::integral && (is_masked(a, A::work) || a == RDX_ALGEBRA_SUMN))
             x = r.omit && r.map != RDX_MAP_NONE && is_nan(x) ? (T)r.neutral : x;
         y = x;
     }
