@@ -81,17 +81,50 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
+/* Of an output that is a float's sum, product, mean, root or extreme, an integer sum or an index, and nothing else: neither a second
+   output, nor anything for omit to mend. */
+static uint8_t value_bytes(const RdxRecipe *recipe)
+{
+    bool wide = recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64, is_float = false;
+    if (recipe->second != RDX_SECOND_NONE || recipe->unit != 1)
+        return 0;
+    switch ((RdxAlgebra)recipe->algebra) {
+    case RDX_ALGEBRA_SUM:
+    case RDX_ALGEBRA_PROD:
+    case RDX_ALGEBRA_SUMSQ:
+        is_float = recipe->work != RDX_WORK_I64 && !recipe->omit &&
+                   (recipe->finish == RDX_FINISH_VALUE || recipe->finish == RDX_FINISH_MEAN ||
+                    recipe->finish == RDX_FINISH_SQRT);
+        break;
+    case RDX_ALGEBRA_MAX:
+        is_float = recipe->result == (wide ? RDX_WORK_F64 : RDX_WORK_F32);
+        break;
+    case RDX_ALGEBRA_ISUM:
+        return recipe->result == RDX_WORK_I64 && (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64) &&
+                       recipe->finish == RDX_FINISH_VALUE && !recipe->omit
+                   ? 8
+                   : 0;
+    case RDX_ALGEBRA_ARGMAX:
+    case RDX_ALGEBRA_ARGMAXL:
+        return recipe->out == RDX_TYPE_I64 && !recipe->omit ? 8 : 0;
+    default:
+        break;
+    }
+    if (!is_float)
+        return 0;
+    if (recipe->out == (wide ? RDX_TYPE_F64 : RDX_TYPE_F32))
+        return wide ? 8 : 4;
+    return !wide && (recipe->out == RDX_TYPE_F16 || recipe->out == RDX_TYPE_BF16) ? 2 : 0;
+}
+
 void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
 {
     shape->chunks = rdx_recipe_chunks(recipe);
     shape->ascending = rdx_cuda_is_ascending(space);
     shape->descending = is_ordered(space, -1);
-    bool same = (recipe->out == RDX_TYPE_F32 && recipe->work == RDX_WORK_F32) ||
-                (recipe->out == RDX_TYPE_F64 && recipe->work == RDX_WORK_F64) ||
-                (recipe->algebra == RDX_ALGEBRA_ISUM && recipe->result == RDX_WORK_I64 &&
-                 (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64));
     shape->plain = space->copy_count == 1;
-    shape->direct = shape->plain && same && recipe->finish == RDX_FINISH_VALUE && !recipe->omit;
+    shape->value_bytes = shape->plain ? value_bytes(recipe) : 0;
+    shape->direct = shape->value_bytes >= 4 && recipe->finish == RDX_FINISH_VALUE;
     shape->run_outputs = rdx_max(shape->run_outputs, 1); /* no outputs: the plan is never launched */
     shape->groups_per_run = rdx_div_up(shape->run_outputs, shape->group_outputs);
     shape->groups = space->keep_count / shape->run_outputs * shape->groups_per_run;

@@ -82,13 +82,14 @@ typedef struct RdxCudaShape {
     int64_t chunks, warp_chunks; /* of an output; rows: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
     bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
-    bool direct; /* plain, and stored as they are: identity finish, output of the working type, i64 of integer sums */
-    bool ascending;      /* logical indices ascend with the elements of the reduced dims */
-    int finishing;       /* RdxFinishing */
-    int team, team_log2; /* rows: warps that share an output; few_columns: chunks */
-    int64_t split;       /* parts of the reduced range, aligned power-of-two runs of part_chunks chunks */
-    int64_t items;       /* groups x split x residues x slices */
-    int residues;        /* blocks that share a chunk */
+    uint8_t value_bytes;         /* of an output, where it is plain and a value (kernels/cuda/finish.cuh); else 0 */
+    bool direct;                 /* and that is the node's, as it is */
+    bool ascending;              /* logical indices ascend with the elements of the reduced dims */
+    int finishing;               /* RdxFinishing */
+    int team, team_log2;         /* rows: warps that share an output; few_columns: chunks */
+    int64_t split;               /* parts of the reduced range, aligned power-of-two runs of part_chunks chunks */
+    int64_t items;               /* groups x split x residues x slices */
+    int residues;                /* blocks that share a chunk */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
        of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,
        and the levels of its lanes. */

@@ -312,6 +312,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.shape = launch->config->launch.shape;
     bool scaled = launch->alpha != 1 || launch->beta != 0;
     problem.shape.plain = problem.shape.plain && !scaled;
+    problem.shape.value_bytes = scaled ? 0 : problem.shape.value_bytes;
     problem.shape.direct = problem.shape.direct && !scaled;
     take_dims(&problem, space);
     RdxCudaVisit visit;

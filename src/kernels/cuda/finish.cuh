@@ -334,32 +334,102 @@ RDX_DEVICE void finish_moments(const Problem &p, const Target &target, int64_t s
         put(p, second_of(target), (double)s / count);
 }
 
-/* Most sums need none of the switches (shape.direct), and short rows and columns have an output for every few elements. */
-template <class A> RDX_DEVICE constexpr bool may_be_direct()
+/* ---- Values ---- */
+
+template <class A> RDX_DEVICE constexpr bool is_float_sum()
 {
     constexpr int a = A::algebra;
     return (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64) && A::unit == 1 &&
            (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ);
 }
-template <class A> RDX_DEVICE typename A::T direct_value(const typename A::Node &node)
-{
-    return node.s != node.s ? nan_of(node.s) : node.s;
-}
+
+/* Outputs that need none of the switches (shape.value_bytes), of which short rows and columns have one for every few elements: emit
+   takes some 70 instructions. Neighbours are stored together. */
+template <class A> struct Value {
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr bool is_extreme = A::algebra == RDX_ALGEBRA_MAX && A::unit == 1,
+                          is_count = A::algebra == RDX_ALGEBRA_ISUM,
+                          is_index = A::algebra == RDX_ALGEBRA_ARGMAX || A::algebra == RDX_ALGEBRA_ARGMAXL;
+    static constexpr bool exists = is_float_sum<A>() || is_extreme || is_count || is_index;
+    typedef typename std::conditional<is_count || is_index, int64_t,
+                                      typename std::conditional<sizeof(T) == 4, float, double>::type>::type Type;
+
+    /* What E nodes come to. */
+    template <int E> static __device__ __forceinline__ void of(const Problem &p, const Node *node, Type *x)
+    {
+        const RdxRecipe &r = p.recipe;
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            if constexpr (is_index)
+                x[e] = node[e].i;
+            else if constexpr (is_extreme)
+                x[e] = value_of_key(node[e].k, r, r.flip);
+            else
+                x[e] = node[e].s;
+        }
+        if constexpr (is_float_sum<A>()) {
+            if (E > 1 && r.finish == RDX_FINISH_MEAN) {
+                Type count = (Type)forgotten(r.count); /* see emit */
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    x[e] = x[e] / count;
+            } else if (E > 1 && r.finish == RDX_FINISH_SQRT) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    x[e] = root_of(x[e] + 0);
+            }
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                x[e] = x[e] == x[e] ? x[e] : nan_of(x[e]);
+        }
+    }
+
+    /* At once, or by sixteen bytes. */
+    template <int E, class X> static __device__ __forceinline__ void store_pieces(unsigned char *to, const X *x)
+    {
+        constexpr int each = E * sizeof(X) > 16 ? 16 / sizeof(X) : E;
+        struct alignas(each * sizeof(X)) Piece {
+            X x[each];
+        };
+#pragma unroll
+        for (int first = 0; first < E; first += each) {
+            Piece piece;
+#pragma unroll
+            for (int e = 0; e < each; e++)
+                piece.x[e] = x[first + e];
+            store_aligned(to + first * sizeof(X), piece);
+        }
+    }
+
+    /* E neighbours, packed. */
+    template <int E> static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
+    {
+        Type x[E];
+        of<E>(p, node, x);
+        if constexpr (sizeof(Type) == 4 && (E > 1 || !is_float_sum<A>()))
+            if (p.shape.value_bytes == 2) {
+                uint16_t half[E];
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    half[e] = p.recipe.out == RDX_TYPE_F16 ? rdx_store_f16(x[e]) : rdx_store_bf16(x[e]);
+                store_pieces<E>(to, half);
+                return;
+            }
+        store_pieces<E>(to, x);
+    }
+};
 
 template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, const typename A::Node &node)
 {
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
-    if constexpr (may_be_direct<A>()) {
-        if (p.shape.direct) {
-            *(typename A::T *)target.out = direct_value<A>(node);
-            return;
-        }
-    }
-    if constexpr (a == RDX_ALGEBRA_ISUM) {
-        if (p.shape.direct) {
-            *(int64_t *)target.out = node.s;
+    if constexpr (Value<A>::exists) {
+        /* Of sums one by one only those that are stored as they are: with divisions, roots and roundings here, rows of 129 f32 took 94 us,
+           not 87. */
+        if (is_float_sum<A>() ? p.shape.direct : p.shape.value_bytes > 0) {
+            Value<A>::template store<1>(p, target.out, &node);
             return;
         }
     }

@@ -105,24 +105,23 @@ RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, cons
         emit<A>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices, helper, helpers), node);
 }
 
-/* What a thread's `valid` neighbouring outputs along the innermost kept dim, `step`, come to; stored at once where they are packed and
-   that is all there is to do. */
+/* Bytes that a vector of outputs along a dim is stored by, 0: one output after the other. */
+template <class K> RDX_DEVICE int together(const Problem &p, const RdxCudaDim &step)
+{
+    int size = p.shape.value_bytes, bytes = size * K::elements < 16 ? size * K::elements : 16;
+    return Value<typename K::A>::exists && K::elements > 1 && step.out == size ? bytes : 0;
+}
+
+/* What a thread's `valid` neighbouring outputs along the innermost kept dim, `step`, come to; `bytes`: of together. */
 template <class K>
 RDX_DEVICE void store_vector(const Problem &p, Target target, const RdxCudaDim &step, typename K::A::Node *node,
-                             int valid)
+                             int valid, int bytes)
 {
     typedef typename K::A A;
-    typedef typename A::T T;
     constexpr int E = K::elements;
-    if constexpr (may_be_direct<A>() && E * sizeof(T) == 16) {
-        struct alignas(16) Packed {
-            T x[E];
-        } packed;
-        if (p.shape.direct && valid == E && step.out == sizeof(T) && (uintptr_t)target.out % 16 == 0) {
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                packed.x[e] = direct_value<A>(node[e]);
-            store_aligned(target.out, packed);
+    if constexpr (Value<A>::exists && E > 1) {
+        if (bytes > 0 && valid == E && ((int)(uintptr_t)target.out & (bytes - 1)) == 0) {
+            Value<A>::template store<E>(p, target.out, node);
             return;
         }
     }
@@ -149,8 +148,9 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
                 put_node<A>(to + e, p.shape.group_outputs, node[e]);
         return;
     }
-    store_vector<K>(p, target_of(p, item.first_output + column, item.slice, p.shape.slices),
-                    p.dims[p.keep_rank > 0 ? p.keep_rank - 1 : 0], node, valid);
+    const RdxCudaDim &step = p.dims[p.keep_rank > 0 ? p.keep_rank - 1 : 0];
+    Target target = target_of(p, item.first_output + column, item.slice, p.shape.slices);
+    store_vector<K>(p, target, step, node, valid, together<K>(p, step));
 }
 
 /* Whether a leaf has elements: parts are all there, but the last one may be a chunk of fewer elements than residues. Of a node of

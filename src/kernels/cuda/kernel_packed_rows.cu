@@ -241,7 +241,7 @@ template <class K> struct PackedRows {
        their inverse is to divide. */
     template <class F> __device__ __forceinline__ bool with_value(F &&f) const
     {
-        if constexpr (may_be_direct<A>()) {
+        if constexpr (is_float_sum<A>()) {
             const RdxRecipe &r = p.recipe;
             bool own = r.out == (sizeof(T) == 4 ? RDX_TYPE_F32 : RDX_TYPE_F64), mean = r.finish == RDX_FINISH_MEAN;
             bool half = sizeof(T) == 4 && r.out == RDX_TYPE_F16, brain = sizeof(T) == 4 && r.out == RDX_TYPE_BF16;
