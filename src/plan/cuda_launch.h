@@ -82,7 +82,7 @@ typedef struct RdxCudaShape {
     int64_t chunks, warp_chunks; /* of an output; rows: of a warp's run */
     bool simple;                 /* an item is a group, and groups follow each other through all outputs */
     bool plain;                  /* results are stored and nothing more: one copy, no alpha, no beta */
-    uint8_t value_bytes;         /* of an output, where it is plain and a value (kernels/cuda/finish.cuh); else 0 */
+    uint8_t value_bytes;         /* of an output, where it is plain and a value (kernels/cuda/value.cuh); else 0 */
     bool direct;                 /* and that is the node's, as it is */
     bool ascending;              /* logical indices ascend with the elements of the reduced dims */
     int finishing;               /* RdxFinishing */

@@ -1,0 +1,133 @@
+/* Outputs that are a value and nothing more: a float's sum, product, mean, root or extreme, an integer sum, an index. What finish.cuh does
+   by switches at run time is written out for them, and neighbours are stored together. */
+#ifndef RDX_KERNELS_CUDA_VALUE_CUH
+#define RDX_KERNELS_CUDA_VALUE_CUH
+
+#include "vec.cuh"
+
+namespace rdx
+{
+
+RDX_DEVICE float nan_of(float)
+{
+    return RDX_REAL_NAN_F32;
+}
+RDX_DEVICE double nan_of(double)
+{
+    return RDX_REAL_NAN_F64;
+}
+RDX_DEVICE float root_of(float x)
+{
+    return rdx_sqrt_f32(x);
+}
+RDX_DEVICE double root_of(double x)
+{
+    return rdx_sqrt_f64(x);
+}
+
+/* Keys back to values; the inverse of key_of. */
+RDX_DEVICE float value_of_key(int32_t key, const RdxRecipe &r, bool flip)
+{
+    if (key == INT32_MAX)
+        return RDX_REAL_NAN_F32;
+    if (key == INT32_MIN) /* nothing, or nothing but omitted NaN */
+        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F32;
+    int32_t ordered = flip ? ~key : key;
+    return rdx_f32_of_bits((uint32_t)(ordered ^ ((ordered >> 31) & INT32_MAX)));
+}
+RDX_DEVICE double value_of_key(int64_t key, const RdxRecipe &r, bool flip)
+{
+    if (key == INT64_MAX)
+        return RDX_REAL_NAN_F64;
+    if (key == INT64_MIN)
+        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F64;
+    int64_t ordered = flip ? ~key : key;
+    return rdx_f64_of_bits((uint64_t)(ordered ^ ((ordered >> 63) & INT64_MAX)));
+}
+
+template <class A> RDX_DEVICE constexpr bool is_float_sum()
+{
+    constexpr int a = A::algebra;
+    return (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64) && A::unit == 1 &&
+           (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ);
+}
+
+/* Outputs that need none of the switches (shape.value_bytes), of which short rows and columns have one for every few elements: emit
+   takes some 70 instructions. Neighbours are stored together. */
+template <class A> struct Value {
+    typedef typename A::T T;
+    typedef typename A::Node Node;
+    static constexpr bool is_extreme = A::algebra == RDX_ALGEBRA_MAX && A::unit == 1,
+                          is_count = A::algebra == RDX_ALGEBRA_ISUM,
+                          is_index = A::algebra == RDX_ALGEBRA_ARGMAX || A::algebra == RDX_ALGEBRA_ARGMAXL;
+    static constexpr bool exists = is_float_sum<A>() || is_extreme || is_count || is_index;
+    typedef typename std::conditional<is_count || is_index, int64_t,
+                                      typename std::conditional<sizeof(T) == 4, float, double>::type>::type Type;
+
+    /* What E nodes come to. */
+    template <int E> static __device__ __forceinline__ void of(const Problem &p, const Node *node, Type *x)
+    {
+        const RdxRecipe &r = p.recipe;
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            if constexpr (is_index)
+                x[e] = node[e].i;
+            else if constexpr (is_extreme)
+                x[e] = value_of_key(node[e].k, r, r.flip);
+            else
+                x[e] = node[e].s;
+        }
+        if constexpr (is_float_sum<A>()) {
+            if (E > 1 && r.finish == RDX_FINISH_MEAN) {
+                Type count = (Type)forgotten(r.count); /* see emit */
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    x[e] = x[e] / count;
+            } else if (E > 1 && r.finish == RDX_FINISH_SQRT) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    x[e] = root_of(x[e] + 0);
+            }
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                x[e] = x[e] == x[e] ? x[e] : nan_of(x[e]);
+        }
+    }
+
+    /* At once, or by sixteen bytes. */
+    template <int E, class X> static __device__ __forceinline__ void store_pieces(unsigned char *to, const X *x)
+    {
+        constexpr int each = E * sizeof(X) > 16 ? 16 / sizeof(X) : E;
+        struct alignas(each * sizeof(X)) Piece {
+            X x[each];
+        };
+#pragma unroll
+        for (int first = 0; first < E; first += each) {
+            Piece piece;
+#pragma unroll
+            for (int e = 0; e < each; e++)
+                piece.x[e] = x[first + e];
+            store_aligned(to + first * sizeof(X), piece);
+        }
+    }
+
+    /* E neighbours, packed. */
+    template <int E> static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
+    {
+        Type x[E];
+        of<E>(p, node, x);
+        if constexpr (sizeof(Type) == 4 && (E > 1 || !is_float_sum<A>()))
+            if (p.shape.value_bytes == 2) {
+                uint16_t half[E];
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    half[e] = p.recipe.out == RDX_TYPE_F16 ? rdx_store_f16(x[e]) : rdx_store_bf16(x[e]);
+                store_pieces<E>(to, half);
+                return;
+            }
+        store_pieces<E>(to, x);
+    }
+};
+
+} // namespace rdx
+#endif
