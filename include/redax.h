@@ -63,7 +63,7 @@ extern "C" {
 /* ---- Constants ---- */
 
 #define RDX_VERSION 100         /* of this header, 0.1.0: major * 10000 + minor * 100 + patch; see rdx_version */
-#define RDX_TREE_VERSION 1      /* bits change only together with this number; see rdx_tree_version */
+#define RDX_TREE_VERSION 2      /* bits change only together with this number; see rdx_tree_version */
 #define RDX_MAX_RANK 64         /* most dims of a tensor */
 #define RDX_ALL_AXES (-1)       /* RdxProblem.naxes: reduce every axis */
 #define RDX_WORKSPACE_HEAD 4096 /* CUDA: the workspace's first bytes; zero before a launch and zero again after it */

@@ -93,12 +93,18 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
-    case RDX_CUDA_KIND_SHORT_COLUMNS: {
-        int64_t rows = p->space.reduce_count <= 2 ? 2 : p->space.reduce_count <= 4 ? 4 : 8;
-        KEEPS(p->space.reduce_count <= 8 &&
-              s->group_outputs == RDX_CUDA_THREADS * rdx_max(cut->elements, 64 / (rows * p->space.in_size)));
-        KEEPS(s->simple && p->space.keep_count < INT32_MAX &&
-              p->space.keep[p->space.keep_rank - 1].extent % cut->elements == 0);
+    case RDX_CUDA_KIND_SHORT_COLUMNS: { /* whole, aligned vectors of packed columns */
+        const RdxDim *last = &p->space.keep[p->space.keep_rank - 1];
+        int64_t rows = p->space.reduce_count <= 2 ? 2 : p->space.reduce_count <= 4 ? 4 : 8, size = p->space.in_size;
+        int64_t bits = p->situation.in_align;
+        for (int d = 0; d + 1 < p->space.keep_rank; d++)
+            bits |= p->space.keep[d].in;
+        for (int d = 0; d < p->space.reduce_rank; d++)
+            bits |= p->space.reduce[d].in;
+        KEEPS(bits % (cut->elements * size) == 0 && last->in == size && last->extent % cut->elements == 0);
+        KEEPS(p->space.reduce_count <= 8 && p->space.reduce_rank <= 1 && rdx_cuda_has_unmasked_map(&p->recipe));
+        KEEPS(s->group_outputs == RDX_CUDA_THREADS * rdx_max(cut->elements, 64 / (rows * size)));
+        KEEPS(s->simple && s->slices == 1 && p->space.keep_count <= INT32_MAX / 2);
         break;
     }
     case RDX_CUDA_KIND_THREAD_COLUMNS:

@@ -47,7 +47,7 @@
           n = (bits(t) + 2048) & 4095;  i = n >> 1;  j = n - i
           a^p = (X(r) * value((i - 1) << 52)) * value((j - 1) << 52)
      Overflow is inf, underflow gradual. Results that are powers of two come out exact where a is one; 1^p is 1.
-   powi_abs(a, 3) = (a * a) * a;  powi_abs(a, 4) = (a * a) * (a * a). f64 only.
+   powi_abs(a, 3) = (a * a) * a;  powi_abs(a, 4) = (a * a) * (a * a). f64 only. norm's |x|^p of p = 3 and 4.
 
    abs_c64(re, im) = (f32)sqrt((f64)re * re + (f64)im * im);  abs_c128: x = |re|, y = |im|;  a, b = x > y ? x, y : y, x
      z = a == 0 ? b : a * sqrt(fma(b / a, b / a, 1)). Both: inf if either part is, beside a NaN too (C99's hypot).

@@ -81,7 +81,7 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, root or extreme, an integer sum or an index, and nothing else: neither a second
+/* Of an output that is a float's sum, product, mean, root or extreme, a sum of integers up to 32 bits (not u32) or an index, and nothing else: neither a second
    output, nor anything for omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {

@@ -120,7 +120,7 @@ def test_set_threads_takes_any_int():
 
 def test_info():
     info = redax.info()
-    assert info["version"] == redax.__version__ and info["tree_version"] == 1
+    assert info["version"] == redax.__version__ and info["tree_version"] == 2
     assert info["cuda"] is (info["cuda_refusal"] is None)
 
 

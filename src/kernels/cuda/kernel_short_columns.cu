@@ -8,7 +8,7 @@
 namespace rdx
 {
 
-/* seek_output of fewer than 2^31 outputs. */
+/* seek_output of at most 2^30 outputs. */
 RDX_DEVICE Place seek_column(const Problem &p, unsigned output)
 {
     Place place = {0, 0, 0};

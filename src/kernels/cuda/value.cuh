@@ -1,4 +1,4 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, root or extreme, an integer sum, an index. What finish.cuh does
+/* Outputs that are a value and nothing more: a float's sum, product, mean, root or extreme, a sum of small integers, an index. What finish.cuh does
    by switches at run time is written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH

@@ -1,7 +1,7 @@
 /* From memory to working values: vector loads, decoding of dtypes, maps. What an element becomes is decided by three numbers of
    the recipe that are known at run time only (input dtype, map, options). The dtype is switched on once for a batch of vectors,
-   never for an element; frequent maps are masks and selects, the rare ones (|x|, |x|^p) sit behind a branch that the whole grid
-   takes alike. That keeps kernels to one per algebra and element width.
+   never for an element; frequent maps are known at compile time, the rare ones (|x|^p of most p) sit behind a branch that the
+   whole grid takes alike. That keeps kernels to one per algebra and element width.
 
    A kernel spec K has: K::A (algebra), K::size (bytes of an element), K::elements (of a vector). */
 #ifndef RDX_KERNELS_CUDA_VEC_CUH
