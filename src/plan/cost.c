@@ -132,6 +132,11 @@ static bool are_columns(const RdxConfig *config)
     return config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
 }
 
+static bool are_rows(const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED;
+}
+
 /* Blocks that have places to work out before they can ask for anything; those of contiguous rows start sooner. */
 static bool starts_late(const RdxConfig *config)
 {
@@ -161,6 +166,33 @@ static double widest_us(const RdxSituation *situation, const RdxConfig *config, 
     return bytes / items / flight * round_us;
 }
 
+/* The least that a block of contiguous rows of several chunks takes: its warps ask for a chunk each, fold it, halve its lanes (but where ops are
+   exact, only of the last), and ask for the next only then.
+   In us, of 50257 f32, 32 rows, 25 chunks in one block each: sum 7.0, argmax 10.1, var 14.0; in four 5.7, 6.9 and 8.7; sums of 16 rows of
+   65536 in one block each 5.9, in four 4.6. Parts begin with places and end with a fence besides: 8 x 1000000 in parts of 1, 2, 4, 8, 16 chunks,
+   15 to 1 waves of blocks, took 36.4, 21.5, 14.5, 12.1 and 11.0; of whole rows in many waves some fold while others wait. */
+static const double first_round = 0.6, next_wave = 1.2, wait = 0.4,
+                    arrive = 0.6; /* arrive: 64 KB of a multiprocessor alone */
+static const double push_weight = 0.05, join_weight = 0.025, most_join = 10;
+static double rounds_us(const RdxSituation *situation, const RdxConfig *config, double bytes)
+{
+    if (!are_rows(config) || config->vector_bytes < 16 || rdx_recipe_chunks(situation->recipe) == 1 ||
+        bytes > (double)situation->device->heavy_bytes) /* rings, which ask ahead, or the memory is what counts */
+        return 0;
+    int64_t warps = config->block_x / 32, chunks = rdx_min(rdx_recipe_chunks(situation->recipe), config->part_chunks);
+    double rounds = (double)rdx_div_up(rdx_pow2_ceil(rdx_max(chunks, 1)), warps);
+    double busy = chunks < warps ? (double)chunks / (double)warps : 1; /* warps that have a chunk */
+    double elements = 16.0 / situation->space->in_size, join = rdx_cost_join(situation);
+    double fold = situation->recipe->exact ? push_weight * elements * rdx_cost_push(situation)
+                                           : join_weight * (elements + 4) * (join < most_join ? join : most_join);
+    double round = wait + arrive * busy + fold;
+    int64_t resident = rdx_min(config->resident, 2); /* by the registers of their kernels */
+    double waves = (double)rdx_div_up(config->items, resident * situation->device->units);
+    if (config->split == 1 && waves > 2)
+        return 0;
+    return first_round + (waves - 1) * next_wave + waves * rounds * round;
+}
+
 /* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
    warps do not hide. */
 static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
@@ -172,7 +204,7 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     double whole = (double)(config->items / (int64_t)slots), rest = items - whole * slots;
     if (flight > item_bytes && config->grid == config->items)
         flight = item_bytes;
-    double least = widest_us(situation, config, bytes, flight);
+    double least = widest_us(situation, config, bytes, flight), rounds = rounds_us(situation, config, bytes);
     flight = effective_flight(situation, config, flight);
     double us = whole > 0 ? whole * slots * item_bytes / draw_rate(device, table, slots, flight) * 1e6 : 0;
     if (rest > 0)
@@ -184,6 +216,7 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
         us *= 1 + uneven_grid;
     else
         us += 0.05 * slots * item_bytes / device->bandwidth * 1e6;
+    us = us > rounds ? us : rounds;
     if (config->variant == RDX_FORM_ROWS && item_bytes > long_block)
         us *= 1 + drift;
     double warps = warps_held(situation, config);
@@ -207,11 +240,17 @@ static double spread(const RdxSituation *situation, const RdxConfig *config)
    and 66.3, 16384 x 16384 244.9 and 238.3, 262144 x 256 71.7 and 68.3. */
 static const double later_item = 20, later_waves = 4;
 
+/* The same of a part of a row that a chunk a warp makes: 64 x 128256 f32 in 128, 256, 512 and 1024 parts took 11.7, 11.2, 12.2 and 15.0 us,
+   100 x 50257 in 100, 200, 400 and 700 9.0, 9.1, 10.0 and 12.1; the last two of either are such. */
+static const double later_part = 12;
+
 static double later_us(const RdxSituation *situation, const RdxConfig *config)
 {
     double slots = (double)config->resident * situation->device->units, later = (double)config->items - slots;
     later = later > later_waves * slots ? later_waves * slots : later;
-    return starts_late(config) && later > 0 ? later * later_item * rdx_cost_table(situation->device)->item_us : 0;
+    bool brief = are_rows(config) && config->split > 1 && config->part_chunks <= config->block_x / 32;
+    double each = starts_late(config) ? later_item : brief ? later_part : 0;
+    return later > 0 ? later * each * rdx_cost_table(situation->device)->item_us : 0;
 }
 
 /* Nodes that a thread of the last block takes one batch after the other, in us: 2M x 128 f32 took 256.7 us as 256 parts of 128 columns,
@@ -219,8 +258,8 @@ static double later_us(const RdxSituation *situation, const RdxConfig *config)
 static const double join_us = 0.07;
 
 /* What the last block of columns takes beyond that of rows: its threads join by runs and by columns, in shared memory. Four residues of 2048 x 1024
-   f32 took 7.9 us, whole columns 6.5, of 2048 x 512 6.9 and 5.9, var 10.3 and 9.3; at 2 here 4096 x 2048 would be whole columns too, which
-   take 16.4, not 13.9. Streams of few columns and gathered ones were not timed. */
+   f32 take 7.0 us, whole columns 6.0, of 2048 x 512 5.9 and 5.3, var 9.3 and 8.4; at 2 here 4096 x 2048 would be whole columns too, which
+   take 15.0, not 12.9. Of 21 shapes in 12 to 32 cuts each, 0.6 to 1.53 here chose alike but for those. Streams of few columns and gathered ones were not timed. */
 static const double columns_finish_us = 1.53;
 
 static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
