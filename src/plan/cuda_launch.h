@@ -76,7 +76,7 @@ enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 
 /* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. What blocks of rows ask for
-   before their first load comes first (kernels/cuda/problem.h). */
+   before their first load comes first (kernels/cuda/problem.h), then what those of columns do. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, part_chunks;
     int64_t chunks, warp_chunks; /* of an output; rows: of a warp's run */
@@ -88,17 +88,18 @@ typedef struct RdxCudaShape {
     int finishing;               /* RdxFinishing */
     int team, team_log2;         /* rows: warps that share an output; few_columns: chunks */
     int64_t split;               /* parts of the reduced range, aligned power-of-two runs of part_chunks chunks */
-    int64_t items;               /* groups x split x residues x slices */
-    int residues;                /* blocks that share a chunk */
+    int64_t slices;              /* parts of the copies */
+    int64_t run_outputs, groups_per_run;
+    int residues; /* blocks that share a chunk */
     /* columns.cuh: `warps` of a block, `width` vectors and `rows_at_once` rows of a warp, `class_warps` warps that share columns; `classes` of lanes, each
        of 2^lanes_log2 lanes, 2^group_lanes_log2 of them in a group of vectors; columns of a block's tile; words of a warp's stacks,
        and the levels of its lanes. */
-    int warps, rows_at_once, class_warps, classes, lanes_log2, group_lanes_log2, tile_columns, stack_words, lane_levels;
+    int width, rows_at_once, class_warps, classes, lanes_log2, tile_columns, stack_words, lane_levels, warps,
+        group_lanes_log2;
+    int64_t items; /* groups x split x residues x slices */
     /* tile.cuh: a tile of `width` threads along the outputs, `height` along the lanes of a chunk. A batch of
        `batch` lanes is halved in shared memory, `batches` of them make a chunk (residue class). */
-    int width, height, batch, batches, levels;
-    int64_t run_outputs, groups_per_run;
-    int64_t slices; /* parts of the copies */
+    int height, batch, batches, levels;
     bool rows;      /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
     int line_rows;  /* line_rows: rows of a warp at once */
     int ring_bytes; /* of the rings of a block */

@@ -371,6 +371,10 @@ inline int64_t forgotten(int64_t x)
 {
     return x;
 }
+inline int forgotten(int x)
+{
+    return x;
+}
 
 #define copy_async(shared, global, bytes) copy_async_at(EMU_SITE, shared, global, bytes)
 inline void copy_async_at(emu::Site site, void *shared, const void *global, int bytes)

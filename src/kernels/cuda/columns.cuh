@@ -266,8 +266,24 @@ RDX_DEVICE void finish_chunks(const Problem &p, const ColumnStack<K> &stack, int
     }
 }
 
-/* The node of a block's residue of a chunk of n elements from those of its classes, in the threads of row 0 of the warps of class 0: warps
-   meet over the lowest level of their stacks, then the rows of a warp by shuffles. */
+/* T(classes of a row, .) in COUNT nodes of each thread becomes that of the block's residue, by shuffles between the rows of a warp. */
+template <class K, int COUNT>
+RDX_DEVICE void join_rows(const Problem &p, const ColumnSeat &seat, int residue, int n, typename K::A::Node *node)
+{
+    typedef typename K::A A;
+    const RdxCudaShape &s = p.shape;
+#pragma unroll 1
+    for (int half = s.rows_at_once / 2; half >= 1; half /= 2) {
+        int r = residue + s.residues * (seat.row & (half - 1)), h = s.residues * half;
+#pragma unroll
+        for (int e = 0; e < COUNT; e++)
+            node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], half * s.width), seat.row & half, n, h, r);
+    }
+}
+
+/* The node of a block's residue of a chunk of n elements from those of its classes, in the threads of row 0 of the warps of class 0. First
+   warps, then the rows of a warp meet, over the lowest level of their stacks: of the warps that share columns each joins some elements of all
+   their vectors. */
 template <class K>
 RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, const ColumnSeat &seat, int residue, int n,
                              typename K::A::Node *node)
@@ -275,34 +291,47 @@ RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, cons
     typedef typename K::A A;
     constexpr int E = K::elements;
     const RdxCudaShape &s = p.shape;
-    int own = seat.class_of(s, residue);
-    uint32_t *level0 = stack.own;
+    const int warps = forgotten(s.class_warps); /* nothing of what follows is worked out before the first load */
+    if (warps == 1) {
+        join_rows<K, E>(p, seat, residue, n, node);
+        return;
+    }
+    const int warps_log2 = log2_of(warps), step = s.residues * s.rows_at_once;
+    const int row_class = residue + s.residues * seat.row;
+    const ColumnStack<K> first = {stack.own - seat.warp_class * s.stack_words};
+    auto of_warp = [&](int i) { return ColumnStack<K>{first.own + i * s.stack_words}; };
+    stack.put(0, node);
+    __syncthreads();
+    if constexpr (!joins_briefly<A>()) {
 #pragma unroll 1
-    for (int half = s.class_warps / 2, step = s.residues * s.rows_at_once; half >= 1; half /= 2) {
-        __syncthreads();
-        if (seat.warp_class >= half && seat.warp_class < 2 * half)
-            stack.put(0, node);
-        __syncthreads();
-        if (seat.warp_class < half) {
-            int log2 = log2_of(2 * half * step), other = own + half * step;
-            ColumnStack<K> theirs = {level0 + half * s.stack_words};
-            int upper = elements_of_lane(n, other, log2);
-            if (upper > 0) {
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    node[e] = join_full<A>(node[e], theirs.get(0, e), elements_of_lane(n, own, log2), upper);
+        for (int half_log2 = warps_log2 - 1; half_log2 >= 0; half_log2--) {
+            const int half = 1 << half_log2, log2 = log2_of(2 * half * step);
+#pragma unroll 1
+            for (int pair = seat.warp_class; pair < half * E; pair += warps) {
+                int i = pair & (half - 1), e = pair >> half_log2, own = row_class + step * i, other = own + half * step;
+                if (other < n)
+                    put_node<A>(of_warp(i).own + e * A::words * 32, 32,
+                                join_full<A>(of_warp(i).get(0, e), of_warp(i + half).get(0, e),
+                                             elements_of_lane(n, own, log2), elements_of_lane(n, other, log2)));
             }
+            __syncthreads();
         }
     }
-    if (s.class_warps > 1)
-        __syncthreads();
 #pragma unroll 1
-    for (int half = s.rows_at_once / 2; half >= 1; half /= 2) {
-        int r = residue + s.residues * (seat.row & (half - 1)), h = s.residues * half;
+    for (int e = seat.warp_class; e < E; e += warps) {
+        typename A::Node joined = first.get(0, e);
+        if constexpr (joins_briefly<A>())
+            joined = join_few<A>(
+                warps, [&](int i) { return of_warp(reverse_bits(i, warps_log2)).get(0, e); },
+                [&](int i) { return row_class + step * reverse_bits(i, warps_log2) < n; });
+        join_rows<K, 1>(p, seat, residue, n, &joined);
+        put_node<A>(first.own + e * A::words * 32, 32, joined);
+    }
+    __syncthreads();
+    if (seat.warp_class == 0)
 #pragma unroll
         for (int e = 0; e < E; e++)
-            node[e] = join_halves<A>(node[e], shuffle_xor<A>(node[e], half * s.width), seat.row & half, n, h, r);
-    }
+            node[e] = stack.get(0, e);
 }
 
 /* What every block does with an item of columns: tile after tile, each thread folds the chunks of its vector, and results leave.

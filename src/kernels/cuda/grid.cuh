@@ -17,29 +17,30 @@ struct Item {
     int64_t first_output, outputs; /* of the group */
 };
 
-RDX_DEVICE Item group_of(const RdxCudaShape &s, int64_t group)
+/* N: int64_t, or unsigned where there are fewer than 2^31 items and a block has one: what it works out stands before its first load then. */
+template <class N> RDX_DEVICE Item group_of(const RdxCudaShape &s, N group)
 {
     Item item = {};
-    int64_t run = divide(group, s.groups_per_run), within = (group - run * s.groups_per_run) * s.group_outputs;
+    N run = divide(group, (N)s.groups_per_run);
+    int64_t within = (int64_t)(group - run * (N)s.groups_per_run) * s.group_outputs;
     item.group = group;
-    item.first_output = run * s.run_outputs + within;
+    item.first_output = (int64_t)run * s.run_outputs + within;
     item.outputs = s.run_outputs - within < s.group_outputs ? s.run_outputs - within : s.group_outputs;
     return item;
 }
 
-RDX_DEVICE Item item_of(const Problem &p, int64_t number)
+template <class N> RDX_DEVICE Item item_of(const Problem &p, N number)
 {
     const RdxCudaShape &s = p.shape;
     if (s.simple) {
-        int64_t first = number * s.group_outputs, left = p.outputs - first;
-        return {number, 0, 0, 0, first, left < s.group_outputs ? left : s.group_outputs};
+        int64_t first = (int64_t)number * s.group_outputs, left = p.outputs - first;
+        return {(int64_t)number, 0, 0, 0, first, left < s.group_outputs ? left : s.group_outputs};
     }
-    int64_t rest = divide(number, s.slices), slice = number - rest * s.slices;
-    int64_t leaf = divide(rest, s.groups), part = divide(leaf, s.residues);
-    Item item = group_of(s, rest - leaf * s.groups);
+    N rest = divide(number, (N)s.slices), leaf = divide(rest, (N)s.groups), part = leaf >> log2_of(s.residues);
+    Item item = group_of(s, rest - leaf * (N)s.groups);
     item.part = part;
-    item.slice = slice;
-    item.residue = (int)(leaf - part * s.residues);
+    item.slice = number - rest * (N)s.slices;
+    item.residue = (int)leaf & (s.residues - 1);
     return item;
 }
 
@@ -80,17 +81,6 @@ RDX_DEVICE uint32_t *partial_at(const Problem &p, int words, int64_t group, int6
 RDX_DEVICE int64_t leaf_of(const RdxCudaShape &s, const Item &item)
 {
     return item.part * s.residues + reverse_bits(item.residue, log2_of(s.residues));
-}
-
-/* Elements below the node of 2^level leaves from `leaf` on. */
-RDX_DEVICE int64_t elements_of_leaves(const Problem &p, int64_t leaf, int level)
-{
-    const RdxCudaShape &s = p.shape;
-    int residue_bits = log2_of(s.residues);
-    if (level >= residue_bits)
-        return elements_of_chunks(p, (leaf >> residue_bits) * s.part_chunks, s.part_chunks << (level - residue_bits));
-    int chunk = elements_of_chunk(p, leaf >> residue_bits); /* shared chunks are parts of one chunk */
-    return elements_of_lane(chunk, reverse_bits((int)(leaf & (s.residues - 1)), residue_bits), residue_bits - level);
 }
 
 /* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers` threads that hold
@@ -153,61 +143,86 @@ RDX_DEVICE void deliver_vector(const Problem &p, const Item &item, int64_t colum
     store_vector<K>(p, target, step, node, valid, together<K>(p, step));
 }
 
-/* Whether a leaf has elements: parts are all there, but the last one may be a chunk of fewer elements than residues. Of a node of
-   several leaves the first one has the most. */
-RDX_DEVICE bool is_there(const Problem &p, int64_t leaf)
-{
-    const RdxCudaShape &s = p.shape;
-    return leaf < s.split * s.residues && (s.residues == 1 || elements_of_leaves(p, leaf, 0) > 0);
-}
+/* The leaves of an output's tree: its parts, and of each the residue classes. There are fewer than 2^31. */
+template <class A> struct Leaves {
+    typedef typename A::Node Node;
 
-/* The nodes of 2^level leaves from `leaf` on and of as many behind them. */
-template <class A>
-RDX_DEVICE typename A::Node join_leaves(const Problem &p, const typename A::Node &left, const typename A::Node &right,
-                                        int64_t leaf, int level)
-{
-    int64_t middle = leaf + ((int64_t)1 << level);
-    if (!is_there(p, middle))
-        return left;
-    if constexpr (A::counted)
-        return join_full<A>(left, right, elements_of_leaves(p, leaf, level), elements_of_leaves(p, middle, level));
-    else
-        return join_full<A>(left, right, 0, 0);
-}
+    const Problem &p;
+    int count, residues, residues_log2,
+        last; /* last: elements of the last chunk, which may be fewer than there are residues */
 
-/* The 2^log2 leaves from `first` on of a column, in this thread: BATCH at a time, asked for together, and what they come to on a stack
-   in shared memory. */
+    __device__ __forceinline__ explicit Leaves(const Problem &problem)
+        : p(problem), count((int)problem.shape.split * problem.shape.residues), residues(problem.shape.residues),
+          residues_log2(log2_of(residues)), last(elements_of_chunk(problem, problem.shape.chunks - 1))
+    {
+    }
+
+    /* Elements below the node of 2^level leaves from `leaf` on. */
+    __device__ __forceinline__ int64_t elements(int leaf, int level) const
+    {
+        if (level >= residues_log2)
+            return elements_of_chunks(p, (leaf >> residues_log2) * p.shape.part_chunks,
+                                      p.shape.part_chunks << (level - residues_log2));
+        int chunk = elements_of_chunk(p, leaf >> residues_log2); /* shared chunks are parts of one chunk */
+        return elements_of_lane(chunk, residue_of(leaf), residues_log2 - level);
+    }
+
+    __device__ __forceinline__ int residue_of(int leaf) const
+    {
+        return reverse_bits(leaf & (residues - 1), residues_log2);
+    }
+
+    /* Of a node of several leaves the first one has the most elements. */
+    __device__ __forceinline__ bool is_there(int leaf) const
+    {
+        return (leaf < count - residues) |
+               ((leaf < count) & (residue_of(leaf) < last)); /* without a branch: many ask */
+    }
+
+    /* The nodes of 2^level leaves from `leaf` on and of as many behind them. */
+    __device__ __forceinline__ Node join(const Node &left, const Node &right, int leaf, int level) const
+    {
+        int middle = leaf + (1 << level);
+        if (!is_there(middle))
+            return left;
+        if constexpr (A::counted)
+            return join_full<A>(left, right, elements(leaf, level), elements(middle, level));
+        else
+            return join_full<A>(left, right, 0, 0);
+    }
+};
+
+/* The 2^log2 leaves from `first` on of the column whose first leaf lies at `column`, leaf after leaf `pitch` words apart, in this thread: BATCH at a time,
+   asked for together, and what they come to on a stack in shared memory. */
 template <class A, int BATCH>
-RDX_DEVICE typename A::Node join_run(const Problem &p, int64_t group, int64_t column, int64_t first, int log2,
+RDX_DEVICE typename A::Node join_run(const Leaves<A> &leaves, const uint32_t *column, int pitch, int first, int log2,
                                      uint32_t *stack)
 {
     typedef typename A::Node Node;
     constexpr int batch_log2 = log2_constant(BATCH);
-    const RdxCudaShape &s = p.shape;
-    int64_t leaves = s.split * s.residues, level_words = (int64_t)A::words * blockDim.x;
-    int count = 1 << log2;
+    const int level_words = A::words * (int)blockDim.x, count = 1 << log2;
     Node node[BATCH];
 #pragma unroll
     for (int i = 0; i < BATCH; i++)
         node[i] = unset<A>();
 #pragma unroll 1
     for (int i = 0; i < count; i += BATCH) {
-        const uint32_t *from = partial_at(p, A::words, group, first + i, column);
+        const uint32_t *from = column + (int64_t)(first + i) * pitch;
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-            if (b < count && first + i + b < leaves)
-                node[b] = get_node<A>(from + b * A::words * s.group_outputs, s.group_outputs);
+            if (b < count && first + i + b < leaves.count)
+                node[b] = get_node<A>(from + b * pitch, pitch / A::words);
 #pragma unroll
         for (int step = 1, level = 0; step < BATCH; step *= 2, level++)
 #pragma unroll
             for (int b = 0; b < BATCH; b += 2 * step)
                 if (step < count)
-                    node[b] = join_leaves<A>(p, node[b], node[b + step], first + i + b, level);
+                    node[b] = leaves.join(node[b], node[b + step], first + i + b, level);
         int done = i >> batch_log2, level = 0;
 #pragma unroll 1
         for (; done >> level & 1; level++)
-            node[0] = join_leaves<A>(p, get_node<A>(stack + level * level_words, blockDim.x), node[0],
-                                     first + (int64_t)(done & -(2 << level)) * BATCH, batch_log2 + level);
+            node[0] = leaves.join(get_node<A>(stack + level * level_words, blockDim.x), node[0],
+                                  first + (done & -(2 << level)) * BATCH, batch_log2 + level);
         if (i + BATCH < count)
             put_node<A>(stack + level * level_words, blockDim.x, node[0]);
     }
@@ -217,39 +232,51 @@ RDX_DEVICE typename A::Node join_run(const Problem &p, int64_t group, int64_t co
 /* The parts of a group joined and emitted by the whole block. Threads are (runs of leaves, columns): what a thread makes of its run
    meets others of its warp by shuffles, and warps meet in shared memory. SHARING: all threads of a column have a share of its copies;
    columns whose last block finishes them do without, for the registers; above 64 KB of copies an output, plans finish by a launch. */
-template <class A, bool SHARING>
-RDX_DEVICE void join_parts(const Problem &p, int64_t group, int64_t slice, int64_t slices, uint32_t *shared)
+template <class A, bool SHARING, class N>
+RDX_DEVICE void join_parts(const Problem &p, N group, int64_t slice, int64_t slices, uint32_t *shared)
 {
     typedef typename A::Node Node;
     const RdxCudaShape &s = p.shape;
-    Item item = group_of(s, group);
-    int threads = (int)blockDim.x, t = (int)threadIdx.x, threads_log2 = log2_of(threads);
-    int columns_log2 = log2_up(s.group_outputs < threads ? s.group_outputs : threads), columns = 1 << columns_log2;
-    int runs_log2 = threads_log2 - columns_log2, leaves_log2 = log2_up(s.split * s.residues);
-    int log2 = leaves_log2 > runs_log2 ? leaves_log2 - runs_log2 : 0; /* of the leaves of a run */
-    int run = t >> columns_log2, shuffled = threads < 32 ? 0 : 32;
-    int64_t first = (int64_t)run << log2;
+    const Item item = group_of(s, group);
+    const Leaves<A> leaves(p);
+    const int threads = (int)blockDim.x, t = (int)threadIdx.x, outputs = (int)s.group_outputs;
+    const int columns_log2 = log2_up(outputs < threads ? outputs : threads), columns = 1 << columns_log2;
+    const int runs_log2 = log2_of(threads) - columns_log2, leaves_log2 = log2_up(leaves.count);
+    const int log2 = leaves_log2 > runs_log2 ? leaves_log2 - runs_log2 : 0; /* of the leaves of a run */
+    const int run = t >> columns_log2, shuffled = threads < 32 ? 0 : 32;
+    const uint32_t *first_leaf = partial_at(p, A::words, group, 0, 0);
 #pragma unroll 1
-    for (int64_t block = 0; block < item.outputs; block += columns) {
-        int64_t column = block + (t & (columns - 1));
-        bool works = column < item.outputs;
+    for (int block = 0; block < (int)item.outputs; block += columns) {
+        int column = block + (t & (columns - 1));
+        bool works = column < (int)item.outputs;
         Node node = unset<A>();
         if (works)
-            node = join_run<A, (A::words > 4 ? 2 : 8 / A::words)>(p, group, column, first, log2, shared + t);
+            node = join_run<A, (A::words > 4 ? 2 : 8 / A::words)>(leaves, first_leaf + column, A::words * outputs,
+                                                                  run << log2, log2, shared + t);
         int step = columns, level = log2; /* step: of threads */
 #pragma unroll 1
         for (; step < shuffled; step *= 2, level++) {
             Node other = shuffle_xor<A>(node, step);
             bool upper = t & step;
-            int64_t left = (int64_t)((t & -2 * step) >> columns_log2) << log2;
-            node = join_leaves<A>(p, upper ? other : node, upper ? node : other, left, level);
+            node =
+                leaves.join(upper ? other : node, upper ? node : other, (t & -2 * step) >> columns_log2 << log2, level);
+        }
+        if (joins_briefly<A>() && step < threads) {
+            put_node<A>(shared + t, threads, node);
+            __syncthreads();
+            if (t < columns)
+                node = join_few<A>(
+                    threads >> log2_of(step), [&](int i) { return get_node<A>(shared + t + i * step, threads); },
+                    [&](int i) { return leaves.is_there(i << level); });
+            __syncthreads();
+            step = threads;
         }
 #pragma unroll 1
         for (; step < threads; step *= 2, level++) {
             put_node<A>(shared + t, threads, node);
             __syncthreads();
             if ((t & (2 * step - 1)) < columns)
-                node = join_leaves<A>(p, node, get_node<A>(shared + t + step, threads), first, level);
+                node = leaves.join(node, get_node<A>(shared + t + step, threads), run << log2, level);
             __syncthreads();
         }
         bool shared_out = SHARING && p.copies > 1;
@@ -288,7 +315,7 @@ RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
 template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, uint32_t *shared)
 {
     if (is_last_part(p, item.group))
-        join_parts<A, false>(p, item.group, 0, 1, shared);
+        join_parts<A, false>(p, (unsigned)item.group, 0, 1, shared); /* groups are as many as counters at most */
 }
 
 /* The node of an output that is a group of its own from its at most 8 * 256 parts, in the first warp: threads join up to eight

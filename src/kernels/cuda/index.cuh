@@ -24,6 +24,11 @@ RDX_DEVICE int64_t divide(int64_t a, int64_t b)
     return a / b;
 }
 
+RDX_DEVICE unsigned divide(unsigned a, unsigned b)
+{
+    return b == 1 ? a : a / b;
+}
+
 RDX_DEVICE void walk(Place &place, const RdxCudaDim &dim, int64_t steps)
 {
     place.in += steps * dim.in;
@@ -125,9 +130,14 @@ RDX_DEVICE int log2_of(int64_t power_of_two)
     return 63 - __clzll(power_of_two);
 }
 
-RDX_DEVICE int log2_up(int64_t n)
+RDX_DEVICE int log2_of(int power_of_two)
 {
-    return n <= 1 ? 0 : 64 - __clzll(n - 1);
+    return 31 - __clz(power_of_two);
+}
+
+RDX_DEVICE int log2_up(int n)
+{
+    return n <= 1 ? 0 : 32 - __clz(n - 1);
 }
 
 RDX_DEVICE constexpr int log2_constant(int power_of_two)

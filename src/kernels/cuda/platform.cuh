@@ -156,6 +156,11 @@ RDX_DEVICE int64_t forgotten(int64_t x)
     asm volatile("" : "+l"(x));
     return x;
 }
+RDX_DEVICE int forgotten(int x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
 
 /* atomicInc that comes, in the eyes of the grid, after all that this thread has seen and done before it, and before all that follows. Two
    fences around it took 0.2 us more, and __threadfence, which is sequentially consistent beyond that, is slower still. */

@@ -55,10 +55,12 @@ template <class K, int LINES> struct ColumnGroup {
     {
         /* All places first: computing each before its load was slower where three blocks shared the registers. */
         int64_t places[VECTORS];
+        const unsigned char *column = chunk.column;
         if (E > 1 || p.reduce_rank == 1) {
+            column = (const unsigned char *)forgotten((int64_t)(column + chunk.start * pitch));
 #pragma unroll
             for (int v = 0; v < VECTORS; v++)
-                places[v] = (chunk.start + within(v)) * pitch;
+                places[v] = (unsigned)within(v) * pitch;
         } else {
 #pragma unroll 1
             for (int v = 0; v < VECTORS; v++)
@@ -67,7 +69,7 @@ template <class K, int LINES> struct ColumnGroup {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++) {
             there |= (unsigned)(element(v) < chunk.n) << v;
-            load_vector<K>(got[v], chunk.column + places[v], E, p.recipe.in);
+            load_vector<K>(got[v], column + places[v], E, p.recipe.in);
         }
     }
 
@@ -245,7 +247,7 @@ template <class K> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *
     int thread = thread_of_warp();
     ColumnSeat seat(s, thread);
     ColumnStack<K> stack = {shared + warp_of_block() * s.stack_words + thread};
-    Item item = item_of(p, blockIdx.x);
+    Item item = item_of(p, (unsigned)blockIdx.x);
     int own = seat.class_of(s, item.residue);
     reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int, int64_t, int64_t, auto each_chunk) {
         const unsigned char *at = p.in + seek_output(p, item.first_output + tile).in;
