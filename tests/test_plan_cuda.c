@@ -297,10 +297,13 @@ static const struct {
     {"logsumexp:f32:262144x512/1", "rows", "short_rows"},
     {"sum:i64:65536x4096/1", "rows", "straight_rows"},
     {"norminf:f32:16384x4096/1", "rows", "straight_rows"},
-    {"max:i8:1048576x4096/1", "rows", "straight_rows"},
-    {"max:f8e4m3:65536x4096/1", "rows", "straight_rows"},
-    {"any:bool:131072x4096/1", "rows", "straight_rows"},
-    {"any:bool:131073x4096/1", "rows", "ring_rows"},        /* more than 512 MB of rows of half a chunk */
+    {"max:i8:1048576x4096/1", "rows", "line_rows"},
+    {"max:i8:65536x16384/1", "rows", "straight_rows"},
+    {"max:f8e4m3:65536x4096/1", "rows", "line_rows"},
+    {"any:bool:131072x4096/1", "rows", "line_rows"},
+    {"sumsq:f8e4m3:131072x4096/1", "rows", "straight_rows"},
+    {"any:bool:32768x16384/1", "rows", "straight_rows"},
+    {"any:bool:32769x16384/1", "rows", "ring_rows"},        /* more than 512 MB of rows of two chunks */
     {"sum:i8:131073x65536/1", "rows", "straight_rows"},     /* and of eight */
     {"sum:f32:2x2199023255552/1", "rows", "straight_rows"}, /* 2^30 chunks */
     {"sum:f32:2x2199023255553/1", "shifted", "ring_rows"},  /* and one more */

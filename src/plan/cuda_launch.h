@@ -43,8 +43,10 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
    in any order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster
    than through shared memory. Not index ops over elements of two bytes, which spill 600. */
 enum { RDX_CUDA_LINE_ROWS = 4 };
-#define RDX_CUDA_HAS_LINE_ROWS(rows, exact, indexed, size, words)                                                      \
-    ((exact) ? !((indexed) && (size) == 2) : (rows) * (16 / (size)) * (words) <= 32)
+#define RDX_CUDA_HAS_LINE_ROWS(rows, algebra, exact, indexed, size, words)                                             \
+    ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX                                       \
+     : (exact)   ? !((indexed) && (size) == 2)                                                                         \
+                 : (rows) * (16 / (size)) * (words) <= 32)
 /* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where a thread's lanes are one word each, as of floats that are
    added up, or one node in all, as of integers and truth values that are and of maxima. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \

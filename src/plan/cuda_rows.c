@@ -148,7 +148,8 @@ static bool suit_registers(const RdxSituation *s, const RdxConfig *config)
 /* Of contiguous runs. Of bytes there are those of aligned rows alone. */
 static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    if (s->space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS)
+    if (s->space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS &&
+        launch->kind != RDX_CUDA_KIND_LINE_ROWS)
         return false;
     launch->elements = 16 / s->space->in_size;
     return are_rows(s->space, config) && suit_registers(s, config) && cut_rows(launch, s, config, 0);
@@ -180,7 +181,7 @@ static int line_rows_of(const RdxRecipe *recipe, int size, int words)
     int64_t lines = rdx_div_up(recipe->count, recipe->lanes);
     int rows = recipe->count < 2 * recipe->lanes ? 0 : RDX_CUDA_LINE_ROWS;
     while (rows > 1 && (rows * lines > RDX_CUDA_CHUNK_LINES ||
-                        !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->exact, recipe->indexed, size, words)))
+                        !RDX_CUDA_HAS_LINE_ROWS(rows, recipe->algebra, recipe->exact, recipe->indexed, size, words)))
         rows /= 2;
     return rows > 1 ? rows : 0;
 }

@@ -6,7 +6,8 @@
 
    262144 rows of 512 f32 through shared memory (short_rows) and this way, in us on an H200: var 358 and 164, argmax 356 and 163, max 247 and 125,
    sum 131 and 123; 65536 of 256 f64 57.8 and 33.3. Rows of a line and a bit keep half of the threads busy: 262144 of 160 f32 49 and 59. Few rows are
-   faster one at a time, with every warp busy (straight_rows): 1024 of 512 f32 3.7 through shared memory, 2.8 so. */
+   faster one at a time, with every warp busy (straight_rows): 1024 of 512 f32 3.7 through shared memory, 2.8 so. Rows of 4096 bytes, one at a
+   time and two at once: any of 65536 79 and 62, sum of 32768 38 and 33, of 65536 of 3008 80 and 48. */
 #include "straight_rows.cuh"
 
 #include <utility>
@@ -100,8 +101,8 @@ template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
 {
     typedef typename K::A A;
     /* The tables name more than plans give it. */
-    if constexpr (K::size > 1 && !A::two_passes &&
-                  RDX_CUDA_HAS_LINE_ROWS(ROWS, is_exact<A>(), A::indexed, K::size, A::words)) {
+    if constexpr (!A::two_passes &&
+                  RDX_CUDA_HAS_LINE_ROWS(ROWS, A::algebra, is_exact<A>(), A::indexed, K::size, A::words)) {
         int thread = kept(thread_of_warp()), own = thread / (32 / ROWS);
         int64_t first = blockIdx.x * p.shape.group_outputs, end = first + p.shape.group_outputs;
         end = end < p.outputs ? end : p.outputs;

@@ -22,6 +22,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until they know theirs. */
     static constexpr bool one_state = ROWS && is_exact<A>() && !A::indexed;
     static constexpr int STATES = one_state ? 1 : E;
+    /* Whether vectors are compared before anything is made of an element (greatest.cuh). */
+    template <class In> static __device__ __forceinline__ constexpr bool compares_vectors()
+    {
+        return compares_numbers<A, In>() || (one_state && compares_bytes<A, In>());
+    }
     /* Of elements in ascending order of their index. */
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
     static constexpr bool few =
@@ -173,7 +178,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     template <class S, class In, int MAP, int COUNT = G>
     __device__ __forceinline__ void fold(typename S::State *state, const Vector<16> *got, int v) const
     {
-        if constexpr (COUNT > 1 && compares_numbers<A, In>()) {
+        if constexpr (COUNT > 1 && compares_vectors<In>()) {
             fold_greatest<S, In, MAP, COUNT>(state, got, v);
         } else {
 #pragma unroll
@@ -202,6 +207,12 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     __device__ __forceinline__ void fold_greatest(typename S::State *state, const Vector<16> *got, int v,
                                                   int there = COUNT) const
     {
+        if constexpr (compares_bytes<A, In>()) {
+            T x, y;
+            keys_of_integer<A>(p.recipe, (T)greatest_byte<In, COUNT>(p.recipe, got, there), x, y);
+            state[0] = v == 0 ? S::begin(x, y, 0) : S::next(state[0], x, y, v, 0);
+            return;
+        }
         Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got, there);
         if constexpr (!A::indexed) {
             fold<S, In, MAP, 1>(state, &greatest, v);

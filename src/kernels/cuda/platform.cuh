@@ -77,6 +77,12 @@ template <bool BRAIN> RDX_DEVICE uint32_t greater_pair(uint32_t a, uint32_t b, b
     return m;
 }
 
+/* Of each half of a word the greater one, as integers of 16 bits. */
+RDX_DEVICE uint32_t greater_halves(uint32_t a, uint32_t b, bool is_unsigned)
+{
+    return is_unsigned ? __vmaxu2(a, b) : __vmaxs2(a, b);
+}
+
 /* All bits of the halves in which the same numbers stand (BRAIN: bf16, else f16); -0 is +0, and NaN nothing. */
 template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
 {

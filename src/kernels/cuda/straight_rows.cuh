@@ -32,7 +32,7 @@ template <class K, class S, class In, int MAP, int COUNT>
 RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, int first, int whole,
                            typename S::State *state)
 {
-    if constexpr (compares_numbers<typename K::A, In>()) {
+    if constexpr (Lanes<K, true>::template compares_vectors<In>()) {
         if (first < whole)
             fold.template fold_greatest<S, In, MAP, COUNT>(state, got, first, whole - first);
     } else {
