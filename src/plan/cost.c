@@ -174,15 +174,18 @@ static double widest_us(const RdxSituation *situation, const RdxConfig *config, 
 static const double first_round = 0.6, next_wave = 1.2, wait = 0.4,
                     arrive = 0.6; /* arrive: 64 KB of a multiprocessor alone */
 static const double push_weight = 0.05, join_weight = 0.025, most_join = 10;
-static double rounds_us(const RdxSituation *situation, const RdxConfig *config, double bytes)
+static double rounds_us(const RdxSituation *situation, const RdxConfig *config)
 {
+    const RdxSpace *space = situation->space;
+    double bytes = (double)space->keep_count * (double)space->reduce_count * space->in_size;
     if (!are_rows(config) || config->vector_bytes < 16 || rdx_recipe_chunks(situation->recipe) == 1 ||
         bytes > (double)situation->device->heavy_bytes) /* rings, which ask ahead, or the memory is what counts */
         return 0;
-    int64_t warps = config->block_x / 32, chunks = rdx_min(rdx_recipe_chunks(situation->recipe), config->part_chunks);
+    int64_t warps = rdx_max(config->block_x / 32, 1),
+            chunks = rdx_min(rdx_recipe_chunks(situation->recipe), config->part_chunks);
     double rounds = (double)rdx_div_up(rdx_pow2_ceil(rdx_max(chunks, 1)), warps);
     double busy = chunks < warps ? (double)chunks / (double)warps : 1; /* warps that have a chunk */
-    double elements = 16.0 / situation->space->in_size, join = rdx_cost_join(situation);
+    double elements = 16.0 / space->in_size, join = rdx_cost_join(situation);
     double fold = situation->recipe->exact ? push_weight * elements * rdx_cost_push(situation)
                                            : join_weight * (elements + 4) * (join < most_join ? join : most_join);
     double round = wait + arrive * busy + fold;
@@ -204,7 +207,7 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     double whole = (double)(config->items / (int64_t)slots), rest = items - whole * slots;
     if (flight > item_bytes && config->grid == config->items)
         flight = item_bytes;
-    double least = widest_us(situation, config, bytes, flight), rounds = rounds_us(situation, config, bytes);
+    double least = widest_us(situation, config, bytes, flight), rounds = rounds_us(situation, config);
     flight = effective_flight(situation, config, flight);
     double us = whole > 0 ? whole * slots * item_bytes / draw_rate(device, table, slots, flight) * 1e6 : 0;
     if (rest > 0)

@@ -41,7 +41,7 @@ enum { RDX_CUDA_MOST_PARTS = 2048 };
 enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 /* Rows that a warp reads at once, or half as many (kernel_line_rows.cu); whether their nodes, one for each element of a vector or, of sums
    in any order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster
-   than through shared memory. Not index ops over elements of two bytes, which spill 600. */
+   than through shared memory. Not index ops over elements of two bytes, which spill 600. Of bytes, sums of integers and extremes, whose nodes are one word. */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, algebra, exact, indexed, size, words)                                             \
     ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX                                       \

@@ -222,8 +222,8 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 32K x 4K 48.0 and 38.6, over 64K x 4K 73.1 and 69.8, any of bool 93 and 78,
-   sums over 16K x 64K 240.8 and 239.5, but over 256K x 4K 250 and 257. Maxima of i8 over 32K x 4K 73.3 and 52.6, over 64K x 4K 118.7 and 98.0.
+   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
+   line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257.
    logsumexp asks for the next chunk while it folds. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {

@@ -1,4 +1,4 @@
-/* max and min of reals of 16 and 32 bits, and their indices, compare the numbers of several vectors as they are, one instruction for a word, and make keys of the
+/* What is compared before anything is made of an element. max and min of reals of 16 and 32 bits, and their indices, compare the numbers of several vectors as they are, one instruction for a word, and make keys of the
    greatest alone; a key takes eight (min over 16384 x 4096 f32 67.5 us with a key for each, 62.2 so; max over 32768 x 4096 bf16 75.5 and 62.3).
    Which of the vectors it was is sought afterwards, from the last one to the first, by two instructions a word. */
 #ifndef RDX_KERNELS_CUDA_GREATEST_CUH

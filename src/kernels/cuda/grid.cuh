@@ -148,12 +148,13 @@ template <class A> struct Leaves {
     typedef typename A::Node Node;
 
     const Problem &p;
-    int count, residues, residues_log2,
-        last; /* last: elements of the last chunk, which may be fewer than there are residues */
+    int count, residues, residues_log2;
+    int last; /* elements of the last chunk, which may be fewer than there are residues */
 
     __device__ __forceinline__ explicit Leaves(const Problem &problem)
         : p(problem), count((int)problem.shape.split * problem.shape.residues), residues(problem.shape.residues),
-          residues_log2(log2_of(residues)), last(elements_of_chunk(problem, problem.shape.chunks - 1))
+          residues_log2(log2_of(residues)),
+          last(problem.shape.chunks > 0 ? elements_of_chunk(problem, problem.shape.chunks - 1) : 0)
     {
     }
 
@@ -261,12 +262,13 @@ RDX_DEVICE void join_parts(const Problem &p, N group, int64_t slice, int64_t sli
             node =
                 leaves.join(upper ? other : node, upper ? node : other, (t & -2 * step) >> columns_log2 << log2, level);
         }
-        if (joins_briefly<A>() && step < threads) {
+        const int few = threads >> log2_of(step);
+        if (joins_briefly<A>() && few > 1 && few <= most_few) { /* more, of blocks of less than a warp */
             put_node<A>(shared + t, threads, node);
             __syncthreads();
             if (t < columns)
                 node = join_few<A>(
-                    threads >> log2_of(step), [&](int i) { return get_node<A>(shared + t + i * step, threads); },
+                    few, [&](int i) { return get_node<A>(shared + t + i * step, threads); },
                     [&](int i) { return leaves.is_there(i << level); });
             __syncthreads();
             step = threads;

@@ -53,7 +53,7 @@ template <class K, int LINES> struct ColumnGroup {
           lane_step((problem.shape.classes << problem.shape.lanes_log2) >> lanes_log2),
           pitch(forgotten(problem.dims[problem.keep_rank].in))
     {
-        /* All places first: computing each before its load was slower where three blocks shared the registers. */
+        /* All places first, from one base: computing each before its load was slower where three blocks shared the registers. */
         int64_t places[VECTORS];
         const unsigned char *column = chunk.column;
         if (E > 1 || p.reduce_rank == 1) {
