@@ -140,6 +140,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->line_rows == RDX_CUDA_LINE_ROWS || s->line_rows == RDX_CUDA_LINE_ROWS / 2);
         KEEPS(p->space.keep_rank == 1 && s->team == 1 && s->finishing == RDX_FINISHING_NONE);
         KEEPS(s->group_outputs % (RDX_CUDA_WARPS * s->line_rows) == 0);
+        KEEPS(RDX_CUDA_HAS_LINE_ROWS(s->line_rows, p->recipe.algebra, p->recipe.exact, p->recipe.indexed,
+                                     p->space.in_size, cut->words));
     }
         /* fall through */
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
@@ -149,7 +151,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX);
         KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
                   ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
-                  : p->space.in_size > 1);
+                  : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1);
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
         check_places(p, cut);
