@@ -43,6 +43,12 @@ RdxStatus rdx_axes_read(const RdxProblem *problem, bool reduced[RDX_MAX_RANK]);
 
 void rdx_space_collapse(RdxSpace *space);
 
+/* Bytes that a walk over the space reads: an element of stride 0 as often as it comes. */
+static inline double rdx_space_bytes(const RdxSpace *space)
+{
+    return (double)space->keep_count * (double)space->reduce_count * space->in_size;
+}
+
 /* One line, e.g. "keep [65536:16384] reduce [4096:4]"; at most size bytes, returns the length it wants. */
 size_t rdx_space_print(const RdxSpace *space, char *buffer, size_t size);
 

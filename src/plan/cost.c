@@ -177,9 +177,9 @@ static const double push_weight = 0.05, join_weight = 0.025, most_join = 10;
 static double rounds_us(const RdxSituation *situation, const RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
-    double bytes = (double)space->keep_count * (double)space->reduce_count * space->in_size;
     if (!are_rows(config) || config->vector_bytes < 16 || rdx_recipe_chunks(situation->recipe) == 1 ||
-        bytes > (double)situation->device->heavy_bytes) /* rings, which ask ahead, or the memory is what counts */
+        rdx_space_bytes(space) >
+            (double)situation->device->heavy_bytes) /* rings, which ask ahead, or the memory is what counts */
         return 0;
     int64_t warps = rdx_max(config->block_x / 32, 1),
             chunks = rdx_min(rdx_recipe_chunks(situation->recipe), config->part_chunks);

@@ -15,18 +15,13 @@ int64_t rdx_cpu_inner_stride(const RdxSpace *space)
     return space->keep_rank ? space->keep[space->keep_rank - 1].in : space->in_size;
 }
 
-static double input_bytes(const RdxSpace *space)
-{
-    return (double)space->keep_count * (double)space->reduce_count * space->in_size;
-}
-
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split)
 {
     const RdxSpace *space = situation->space;
     int64_t extent = rdx_cpu_inner_extent(space);
     int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
     int64_t chunks = rdx_max(rdx_recipe_chunks(situation->recipe), 1);
-    double worth = input_bytes(space) / (double)rdx_cpu_thread_bytes;
+    double worth = rdx_space_bytes(space) / (double)rdx_cpu_thread_bytes;
     int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
     config->split = 1;
     config->part_chunks = rdx_pow2_ceil(chunks);
@@ -72,7 +67,7 @@ double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double cor
 {
     const RdxSpace *space = situation->space;
     double outputs = (double)space->keep_count * (double)space->copy_count;
-    config->bytes = input_bytes(space) + outputs * (space->out_size + space->out2_size);
+    config->bytes = rdx_space_bytes(space) + outputs * (space->out_size + space->out2_size);
     double memory_ns = config->bytes / situation->device->bandwidth * 1e9;
     double shared_ns = core_ns / config->threads;
     double ns = 20 + (memory_ns > shared_ns ? memory_ns + 0.1 * shared_ns : shared_ns + 0.1 * memory_ns);

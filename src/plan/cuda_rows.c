@@ -158,8 +158,7 @@ static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const R
 /* More than so many times the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
 static bool goes_on(const RdxSituation *s, int times)
 {
-    double bytes = (double)s->space->keep_count * (double)s->space->reduce_count * s->space->in_size;
-    return bytes > times * (double)s->device->heavy_bytes;
+    return rdx_space_bytes(s->space) > times * (double)s->device->heavy_bytes;
 }
 
 /* Of real numbers, or of any: three words of a node and more, and joins that divide. */

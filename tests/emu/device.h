@@ -306,8 +306,8 @@ template <bool BRAIN> inline uint32_t greater_pair(uint32_t a, uint32_t b, bool 
 
 inline uint32_t greater_halves(uint32_t a, uint32_t b, bool is_unsigned)
 {
-    const uint32_t turn =
-        is_unsigned ? 0 : 0x80008000u; /* signed numbers order like unsigned ones of the other top bit */
+    /* Signed numbers order like unsigned ones of the other top bit. */
+    const uint32_t turn = is_unsigned ? 0 : 0x80008000u;
     uint32_t x = a ^ turn, y = b ^ turn;
     uint32_t high = x >> 16 > y >> 16 ? x : y, low = (x & 0xffff) > (y & 0xffff) ? x : y;
     return ((high & 0xffff0000u) | (low & 0xffff)) ^ turn;

@@ -188,11 +188,15 @@ template <class K> struct ColumnStack {
     {
         return get_node<A>(own + (level * words + e * A::words) * 32, 32);
     }
+    __device__ __forceinline__ void put_one(int level, int e, const Node &node) const
+    {
+        put_node<A>(own + (level * words + e * A::words) * 32, 32, node);
+    }
     __device__ __forceinline__ void put(int level, const Node *node) const
     {
 #pragma unroll
         for (int e = 0; e < E; e++)
-            put_node<A>(own + (level * words + e * A::words) * 32, 32, node[e]);
+            put_one(level, e, node[e]);
     }
 
     /* node := join(what lies at `level`, node), of na and nb elements; either may be 0 unless WHOLE. */
@@ -310,9 +314,9 @@ RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, cons
             for (int pair = seat.warp_class; pair < half * E; pair += warps) {
                 int i = pair & (half - 1), e = pair >> half_log2, own = row_class + step * i, other = own + half * step;
                 if (other < n)
-                    put_node<A>(of_warp(i).own + e * A::words * 32, 32,
-                                join_full<A>(of_warp(i).get(0, e), of_warp(i + half).get(0, e),
-                                             elements_of_lane(n, own, log2), elements_of_lane(n, other, log2)));
+                    of_warp(i).put_one(0, e,
+                                       join_full<A>(of_warp(i).get(0, e), of_warp(i + half).get(0, e),
+                                                    elements_of_lane(n, own, log2), elements_of_lane(n, other, log2)));
             }
             __syncthreads();
         }
@@ -325,7 +329,7 @@ RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, cons
                 warps, [&](int i) { return of_warp(reverse_bits(i, warps_log2)).get(0, e); },
                 [&](int i) { return row_class + step * reverse_bits(i, warps_log2) < n; });
         join_rows<K, 1>(p, seat, residue, n, &joined);
-        put_node<A>(first.own + e * A::words * 32, 32, joined);
+        first.put_one(0, e, joined);
     }
     __syncthreads();
     if (seat.warp_class == 0)
