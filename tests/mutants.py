@@ -179,9 +179,31 @@ NAMED_CUDA = [
     ("a gathered lane that ends early is as long as the rest", "src/kernels/cuda/kernel_gather_rows.cu",
      "return S::end(state, lines);",
      "return S::end(state, 16);", "plain"),
-    ("lines behind whole groups are looked at once", "src/kernels/cuda/kernel_straight_rows.cu",
-     "for (int u = 0; u < odd; u++) {",
-     "for (int u = 0; u + 2 < odd; u++) {", "plain"),
+    ("a staged group is asked for before it is looked at again", "src/kernels/cuda/kernel_staged_rows.cu",
+     """                look_at<CROOKED, G>(got, line);
+                add_vectors<K, In, G>(p.recipe, got, node);
+                if (next) {
+                    ask_group(line, next);
+                    next += G * line_bytes;
+                }
+""",
+     """                if (next) {
+                    ask_group(line, next);
+                    next += G * line_bytes;
+                }
+                look_at<CROOKED, G>(got, line);
+                add_vectors<K, In, G>(p.recipe, got, node);
+""", "plain"),
+    ("staged lines behind whole groups are not added up", "src/kernels/cuda/kernel_staged_rows.cu",
+     """#pragma unroll 1
+            for (; line != end; line += line_bytes) {
+                look_at<CROOKED, 1>(got, line);
+                add_vectors<K, In, 1>(p.recipe, got, node);
+            }
+""", "", "plain"),
+    ("a staged chunk of a crooked row lacks its 17th line", "src/kernels/cuda/kernel_staged_rows.cu",
+     "stage.ask(at, whole ? chunk_lines : 0, bytes(following));",
+     "whole ? commit_copies() : stage.ask(at, 0, bytes(following));", "plain"),
     ("three chunks wait for a fourth", "src/kernels/cuda/rows.cuh",
      "(stack.count | 3) < chunks",
      "(stack.count | 3) <= chunks", "plain"),

@@ -273,7 +273,9 @@ static const struct {
     {"var:c64:32768x1001/1", "shifted", "shifted_rows"},
     {"var:f64:2x50257/1", "shifted", "shifted_rows"},
     {"var:f64:32768x4001/1", "shifted", "ring_rows"}, /* slow to fold, and long */
-    {"logsumexp:f32:1000x50257/1", "shifted", "ring_rows"},
+    {"logsumexp:f32:1000x50257/1", "shifted", "staged_rows"},
+    {"logsumexp:f64:1000x50257/1", "shifted", "ring_rows"},
+    {"logsumexp:f8e4m3:1000x50257/1", "shifted", "ring_rows"},
     {"max:i8:1000x50257/1", "shifted", "ring_rows"},
     {"sum:f32:1000x50257/1:nan=omit", "shifted", "ring_rows"}, /* a masked map */
     {"sum:f32:256x256x56x56/0,2,3", "runs", "run_rows"},
@@ -282,7 +284,8 @@ static const struct {
     {"var:f32:256x256x56x56/0,2,3", "runs", "ring_rows"},
     {"logsumexp:f32:32x64x112x112/0,2,3", "runs", "ring_rows"},
     {"sum:f32:100/0", "rows", "straight_rows"},
-    {"logsumexp:f32:400/0", "rows", "straight_rows"},
+    {"logsumexp:f32:400/0", "rows", "staged_rows"},
+    {"logsumexp:bf16:65536x4096/1:nan=omit", "rows", "staged_rows"},
     {"sum:f32:512x512/1", "rows", "straight_rows"},
     {"sum:f32:8192x512/1", "rows", "line_rows"},
     {"sum:f32:8192x1024/1", "rows", "line_rows"},

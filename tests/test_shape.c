@@ -71,7 +71,8 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == steps * p->space.in_size);
     KEEPS(cut->elements * p->space.in_size * steps == 16);
     KEEPS(steps == 1 || RDX_CUDA_HAS_STEPPED_ROWS(p->space.in_size, cut->words));
-    KEEPS(bits % (cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS ? p->space.in_size : 16) == 0);
+    bool anywhere = cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS || cut->kind == RDX_CUDA_KIND_STAGED_ROWS;
+    KEEPS(bits % (anywhere ? p->space.in_size : 16) == 0);
     KEEPS((cut->shape.run > 0) == runs);
     if (runs) {
         int64_t run = p->space.reduce[1].extent * p->space.in_size;
@@ -145,6 +146,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     }
         /* fall through */
     case RDX_CUDA_KIND_STRAIGHT_ROWS: /* a block has one item, and nothing is copied */
+    case RDX_CUDA_KIND_STAGED_ROWS:
     case RDX_CUDA_KIND_SHIFTED_ROWS:
     case RDX_CUDA_KIND_RUN_ROWS:
     case RDX_CUDA_KIND_STEPPED_ROWS:
@@ -152,6 +154,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
                   ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
                   : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1);
+        KEEPS(rdx_recipe_is_twice(&p->recipe) == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS));
+        KEEPS(s->ring_bytes == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS ? RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES : 0));
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
         check_places(p, cut);
@@ -283,12 +287,19 @@ START_TEST(random_cuts)
         plan_random_shape(&shape, seed);
         if (plan_case_of(&p, &shape.problem, device, shape.in_align))
             check_candidates(&p, seed, &met);
+        /* Once more as logsumexp, which has a kernel of its own and is one op of many. */
+        if (shape.problem.op != RDX_LOGSUMEXP && rdx_op_accepts(RDX_LOGSUMEXP, (RdxType)p.recipe.in)) {
+            shape.problem.op = RDX_LOGSUMEXP;
+            if (plan_case_of(&p, &shape.problem, device, shape.in_align))
+                check_candidates(&p, seed, &met);
+        }
     }
-    /* Rings of rows, and of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
+    /* Rings of rows, chunks of them, and rings of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
         bool ring = kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS ||
-                    kind == RDX_CUDA_KIND_PIECE_COLUMNS || kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
+                    kind == RDX_CUDA_KIND_STAGED_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS ||
+                    kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

@@ -52,6 +52,10 @@ enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
     ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX ||                                    \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
+/* Which elements of what is looked at twice a chunk of them is staged for (kernel_staged_rows.cu), and bytes of a warp's: of a row that starts inside
+   a line a chunk lies in 17. */
+#define RDX_CUDA_HAS_STAGED_ROWS(twice, work, size) ((twice) && (work) == RDX_WORK_F32 && (size) > 1)
+enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 /* Whether every second element of a row is read by vectors (kernel_stepped_rows.cu): vectors that hold two or four. */
 #define RDX_CUDA_HAS_STEPPED_ROWS(size, words) (((size) == 2 || (size) == 4) && (words) <= 3)
 /* Of which elements a thread gathers several lanes at once (kernel_gather_rows.cu): loads of eight bytes, or nodes of more than three words, leave no

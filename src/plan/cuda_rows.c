@@ -4,6 +4,7 @@
 
 enum {
     BUSY_WARPS = 8192,
+    BUSY_TWICE = 32768, /* of logsumexp */
     RUN_BYTES = 32768,
     MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp; of a row that goes into registers */
     /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there are. */
@@ -98,20 +99,22 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
 
 /* ---- A warp a chunk ---- */
 
-/* `groups` of a thread's ring; 0: it has none. */
-static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int groups)
+/* With `ring_bytes` of shared memory for what a block reads. */
+static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int ring_bytes)
 {
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
-    shape->ring_bytes = rdx_cuda_ring_bytes(recipe, groups);
+    shape->ring_bytes = ring_bytes;
     int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     rdx_cuda_take_run(shape, space);
     /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy: argmax of 16384 rows of
-       4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. */
-    int64_t sharing = rdx_pow2_ceil(rdx_div_up(BUSY_WARPS, rdx_max(space->keep_count, 1)));
+       4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. Where folding is long, so is a last block that runs alone:
+       logsumexp over 8192 x 32768 252 us with one warp a row, 239 with four. */
+    int64_t busy = rdx_recipe_is_twice(recipe) ? BUSY_TWICE : BUSY_WARPS;
+    int64_t sharing = rdx_pow2_ceil(rdx_div_up(busy, rdx_max(space->keep_count, 1)));
     sharing = rdx_min(sharing, RDX_CUDA_WARPS);
     shape->team = cut ? RDX_CUDA_WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), sharing);
     shape->team_log2 = rdx_cuda_log2_up(shape->team);
@@ -135,7 +138,7 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
            config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
 }
 
-/* What all kernels that read rows into registers ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
+/* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
    one copy of an output. */
 static bool suit_registers(const RdxSituation *s, const RdxConfig *config)
 {
@@ -222,21 +225,31 @@ static bool are_groups(const RdxRecipe *recipe)
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
    107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
-   line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257.
-   logsumexp asks for the next chunk while it folds. */
+   line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
-    bool twice = rdx_recipe_is_twice(recipe), light = launch->words == 1 || s->space->in_size == 2 || twice;
+    bool light = launch->words == 1 || s->space->in_size == 2;
     bool long_rows = recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe);
     light = light || (s->space->in_size == 1 && (long_rows || !goes_on(s, BYTE_TIMES))) || is_light_i64(recipe);
-    if (config->variant != RDX_FORM_ROWS || (twice && recipe->work != RDX_WORK_F32) ||
+    if (config->variant != RDX_FORM_ROWS || rdx_recipe_is_twice(recipe) ||
         !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;
     /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
     if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)
-        return recipe->count >= recipe->lanes && !twice && !are_many(s) && take_registers(launch, s, config);
+        return recipe->count >= recipe->lanes && !are_many(s) && take_registers(launch, s, config);
     return (light || !goes_on(s, 1) || !are_groups(recipe)) && take_registers(launch, s, config);
+}
+
+/* Rows of one run that are looked at twice, wherever they start. */
+bool rdx_cuda_take_staged_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxRecipe *recipe = s->recipe;
+    const int size = s->space->in_size;
+    launch->elements = 16 / size;
+    return RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, size) &&
+           config->variant != RDX_FORM_RUNS && are_rows(s->space, config) && suit_registers(s, config) &&
+           cut_rows(launch, s, config, RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES);
 }
 
 /* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
@@ -261,7 +274,8 @@ bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const 
 bool rdx_cuda_take_ring_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     launch->elements = 16 / s->space->in_size;
-    return are_rows(s->space, config) && cut_rows(launch, s, config, RDX_CUDA_RING_ROWS);
+    return are_rows(s->space, config) &&
+           cut_rows(launch, s, config, rdx_cuda_ring_bytes(s->recipe, RDX_CUDA_RING_ROWS));
 }
 
 /* Rows whose parts, if any, are of one output each, and whose lanes fill a warp. */

@@ -3,7 +3,7 @@
 #include "cuda_parts.h"
 #include "geometry.h"
 
-enum { WARP = 32, LINES = 16, WIDEST = 16 };
+enum { WARP = 32, LINES = 16, WIDEST = 16, STAGED_REGISTERS = 80 };
 
 int rdx_row_vector(const RdxLayout *layout, int form)
 {
@@ -48,6 +48,15 @@ bool rdx_rows_are_packed(const RdxSituation *situation, const RdxLayout *layout)
     return light && decoded && dense && (vectors || in_vectors) && rdx_pow2_floor(bytes) == bytes;
 }
 
+/* Whether chunks lie in shared memory while they are folded (kernel_staged_rows.cu). */
+static bool is_staged(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config)
+{
+    const RdxRecipe *recipe = situation->recipe;
+    return (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) &&
+           config->vector_bytes == WIDEST &&
+           RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, layout->size);
+}
+
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
 {
     config->variant = trial->form;
@@ -66,6 +75,11 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     config->tile_bytes = 0;
     int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers + form_registers(trial->form), RDX_MOST_REGISTERS);
+    int64_t staged = config->shared_bytes + trial->warps * trial->outputs * RDX_CUDA_STAGE_BYTES;
+    if (is_staged(situation, layout, config) && rdx_cuda_fits_block(staged, situation)) {
+        config->registers = STAGED_REGISTERS;
+        config->shared_bytes = staged;
+    }
     config->index_bits = rdx_layout_index_bits(situation);
     int64_t groups = rdx_div_up(layout->outputs, trial->outputs);
     if (!rdx_cut(layout, trial, groups, trial->outputs, config) || config->split > RDX_CUDA_MOST_PARTS) {

@@ -325,13 +325,6 @@ template <bool BRAIN> inline uint32_t equal_pair(uint32_t a, uint32_t b)
     return same;
 }
 
-/* What is asked for is there. */
-static constexpr int fetched_bytes = 128;
-inline void fetch_ahead(const void *at)
-{
-    (void)*(const volatile unsigned char *)at;
-}
-
 inline unsigned count_in(unsigned *counter, unsigned last)
 {
     emu::fence();

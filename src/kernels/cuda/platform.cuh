@@ -100,13 +100,6 @@ template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
     return same;
 }
 
-/* Asks for the memory around `at`, so many bytes from a multiple of as many on, as far as the second cache. */
-static constexpr int fetched_bytes = 128;
-RDX_DEVICE void fetch_ahead(const void *at)
-{
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
-}
-
 /* At once, to where it is aligned as a T. */
 template <class T> RDX_DEVICE void store_aligned(unsigned char *at, const T &value)
 {
