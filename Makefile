@@ -260,10 +260,12 @@ endif
 # ---- What nvcc makes of the kernels ----
 # `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every kernel with the
 # tables of the debug build: about two and a half minutes of processor time. The tile of general holds every algebra
-# whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked.
+# whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked. Kernels of logsumexp
+# alone have nothing of the debug build's.
 ptx_dir := $(BUILD)/ptx
 ptx_named := $(ptx_dir)/kernel_general.SAMPLE.named.ptx
-ptx_small := $(cuda_kernels:%=$(ptx_dir)/%.SMALL.ptx)
+ptx_sample := $(ptx_dir)/kernel_staged_rows.SAMPLE.ptx
+ptx_small := $(filter-out $(ptx_sample:.SAMPLE.ptx=.SMALL.ptx),$(cuda_kernels:%=$(ptx_dir)/%.SMALL.ptx))
 ptx_host := $(patsubst $(cuda_dir)/%.cu,$(ptx_dir)/%.ptx,$(filter-out $(cuda_dir)/kernel_%,$(wildcard $(cuda_dir)/*.cu)))
 ptx_nvcc = mkdir -p $(@D) && $(NVCC) $(NVCC_SOURCE) -MF $@.d -arch=compute_90 -ptx -o $@
 
@@ -273,15 +275,19 @@ $(ptx_host): $(ptx_dir)/%.ptx: $(cuda_dir)/%.cu
 $(ptx_small): $(ptx_dir)/%.SMALL.ptx: $(cuda_dir)/%.cu
 	$(call say,PTX,'$< (SMALL)') $(ptx_nvcc) -DRDX_CUDA_SMALL_TABLES -DRDX_FAMILY=SMALL -DRDX_FAMILY_SMALL $<
 
-$(ptx_named): $(cuda_dir)/kernel_general.cu tests/ptx/named_fma.cuh
-	$(call say,PTX,'$< (SAMPLE)') $(ptx_nvcc) -include tests/ptx/named_fma.cuh -DRDX_CUDA_SAMPLE_TABLES -DRDX_FAMILY=SAMPLE \
-		-DRDX_FAMILY_SAMPLE $<
+ptx_sampled = $(ptx_nvcc) -DRDX_CUDA_SAMPLE_TABLES -DRDX_FAMILY=SAMPLE -DRDX_FAMILY_SAMPLE
 
-$(ptx_small:%=%as): %.ptxas: %.ptx
+$(ptx_sample): $(ptx_dir)/%.SAMPLE.ptx: $(cuda_dir)/%.cu
+	$(call say,PTX,'$< (SAMPLE)') $(ptx_sampled) $<
+
+$(ptx_named): $(cuda_dir)/kernel_general.cu tests/ptx/named_fma.cuh
+	$(call say,PTX,'$< (SAMPLE)') $(ptx_sampled) -include tests/ptx/named_fma.cuh $<
+
+$(ptx_small:%=%as) $(ptx_sample:%=%as): %.ptxas: %.ptx
 	$(call say,PTXAS,$<) { $(NVCC) --version && $(NVCC) -arch=sm_90 -fmad=false -Xptxas -v -cubin -o /dev/null $<; } >$@ 2>&1 || { cat $@; false; }
 
 # ring_columns first: it takes longest.
-ptx: $(ptx_dir)/kernel_ring_columns.SMALL.ptxas $(ptx_small:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
+ptx: $(ptx_dir)/kernel_ring_columns.SMALL.ptxas $(ptx_small:%=%as) $(ptx_sample:%=%as) $(ptx_named) $(ptx_host) ## compile the kernels to PTX and registers for tools/check_ptx.py
 
 -include $(wildcard $(ptx_dir)/*.d)
 

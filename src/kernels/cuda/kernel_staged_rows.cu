@@ -1,7 +1,7 @@
 /* staged_rows: logsumexp of f32 over contiguous rows, a warp a chunk (straight_rows.cuh). It looks at its elements twice, so a chunk lies in shared
    memory meanwhile, each thread's own vectors of it; as soon as a group of them has been looked at for the second time, the next chunk's group is
-   asked for in its place. Exponentials take so long that nothing more need be on its way: on an H200 32768 x 8192 took 271 us with chunks in registers,
-   two blocks a multiprocessor and the next chunk brought as far as the second cache, 238 this way; bf16 4096 x 131072 383 and 333. Registers are for
+   asked for in its place. Exponentials take so long that nothing more need be on its way: on an H200 32768 x 8192 took 267 us with chunks in registers,
+   two blocks a multiprocessor and the next chunk brought as far as the second cache, 241 this way; bf16 4096 x 131072 383 and 334. Registers are for
    three blocks a multiprocessor. There a scheduler issues in nine of ten cycles, and what it waits for are its own multipliers.
 
    Rows that start inside a line are turned as in rings (rows.cuh): the chunk has one line more, whose first vectors end it. */
