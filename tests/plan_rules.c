@@ -49,7 +49,7 @@ static void lay_rows(PlanShape *shape, int64_t rows, int64_t count, int64_t step
 }
 
 /* Aligned rows of 4 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
-   too few are like that. logsumexp has no kernel of its own for the latter. */
+   too few are like that. Several rows of the latter at once are not for logsumexp. */
 static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
 {
     int64_t bytes = lines ? 1024 + 16 * below(random, 193) : rdx_max(4 << below(random, 8), size);

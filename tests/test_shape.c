@@ -155,7 +155,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
                   ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
                   : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1);
         KEEPS(rdx_recipe_is_twice(&p->recipe) == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS));
-        KEEPS(s->ring_bytes == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS ? RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES : 0));
+        KEEPS(s->ring_bytes == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS ? RDX_CUDA_WARPS * 17 * 512 : 0));
+        KEEPS(cut->kind != RDX_CUDA_KIND_STAGED_ROWS || (p->recipe.work == RDX_WORK_F32 && p->space.in_size > 1));
         KEEPS(s->finishing == RDX_FINISHING_NONE ||
               (s->finishing == RDX_FINISHING_LAST_BLOCK && s->group_outputs == 1));
         check_places(p, cut);
@@ -288,8 +289,12 @@ START_TEST(random_cuts)
         if (plan_case_of(&p, &shape.problem, device, shape.in_align))
             check_candidates(&p, seed, &met);
         /* Once more as logsumexp, which has a kernel of its own and is one op of many. */
-        if (shape.problem.op != RDX_LOGSUMEXP && rdx_op_accepts(RDX_LOGSUMEXP, (RdxType)p.recipe.in)) {
+        RdxType in;
+        ck_assert_int_eq(rdx_type_find(&in, shape.in.dtype, "in"), RDX_OK);
+        if (shape.problem.op != RDX_LOGSUMEXP && rdx_op_accepts(RDX_LOGSUMEXP, in)) {
             shape.problem.op = RDX_LOGSUMEXP;
+            shape.problem.out2 = NULL;
+            shape.out.dtype = rdx_types[rdx_op_default_out(RDX_LOGSUMEXP, in)].dtype;
             if (plan_case_of(&p, &shape.problem, device, shape.in_align))
                 check_candidates(&p, seed, &met);
         }

@@ -189,7 +189,8 @@ static double rounds_us(const RdxSituation *situation, const RdxConfig *config)
     double fold = situation->recipe->exact ? push_weight * elements * rdx_cost_push(situation)
                                            : join_weight * (elements + 4) * (join < most_join ? join : most_join);
     double round = wait + arrive * busy + fold;
-    int64_t resident = rdx_min(config->resident, 2); /* by the registers of their kernels */
+    /* By the registers of their kernels; those of logsumexp are counted. */
+    int64_t resident = rdx_recipe_is_twice(situation->recipe) ? config->resident : rdx_min(config->resident, 2);
     double waves = (double)rdx_div_up(config->items, resident * situation->device->units);
     if (config->split == 1 && waves > 2)
         return 0;

@@ -108,7 +108,7 @@ typedef struct RdxCudaShape {
     int height, batch, batches, levels;
     bool rows;      /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
     int line_rows;  /* line_rows: rows of a warp at once */
-    int ring_bytes; /* of the rings of a block */
+    int ring_bytes; /* of the rings of a block, or of the chunks that its warps fold */
     /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
     /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;

@@ -4,7 +4,7 @@
 
 enum {
     BUSY_WARPS = 8192,
-    BUSY_TWICE = 32768, /* of logsumexp */
+    BUSY_STAGED = 32768,
     RUN_BYTES = 32768,
     MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp; of a row that goes into registers */
     /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there are. */
@@ -99,8 +99,9 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
 
 /* ---- A warp a chunk ---- */
 
-/* With `ring_bytes` of shared memory for what a block reads. */
-static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int ring_bytes)
+/* With `ring_bytes` of shared memory for what a block reads. Warps that share a row meet at a barrier, so they do only where rows are fewer than the
+   `busy` warps that keep the chip so. */
+static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int ring_bytes, int busy)
 {
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
@@ -110,10 +111,7 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
     int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     rdx_cuda_take_run(shape, space);
-    /* Warps that share a row meet at a barrier, so they do only where rows are too few to keep the chip busy: argmax of 16384 rows of
-       4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. Where folding is long, so is a last block that runs alone:
-       logsumexp over 8192 x 32768 252 us with one warp a row, 239 with four. */
-    int64_t busy = rdx_recipe_is_twice(recipe) ? BUSY_TWICE : BUSY_WARPS;
+    /* Argmax of 16384 rows of 4096 f32 took 90 us on an H200 with two warps a row, 74 with one, sums 64 with either. */
     int64_t sharing = rdx_pow2_ceil(rdx_div_up(busy, rdx_max(space->keep_count, 1)));
     sharing = rdx_min(sharing, RDX_CUDA_WARPS);
     shape->team = cut ? RDX_CUDA_WARPS : (int)rdx_min(rdx_pow2_ceil(chunks), sharing);
@@ -140,7 +138,7 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
 
 /* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
    one copy of an output. */
-static bool suit_registers(const RdxSituation *s, const RdxConfig *config)
+static bool suit_straight(const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
@@ -155,7 +153,7 @@ static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const R
         launch->kind != RDX_CUDA_KIND_LINE_ROWS)
         return false;
     launch->elements = 16 / s->space->in_size;
-    return are_rows(s->space, config) && suit_registers(s, config) && cut_rows(launch, s, config, 0);
+    return are_rows(s->space, config) && suit_straight(s, config) && cut_rows(launch, s, config, 0, BUSY_WARPS);
 }
 
 /* More than so many times the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
@@ -241,15 +239,18 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
     return (light || !goes_on(s, 1) || !are_groups(recipe)) && take_registers(launch, s, config);
 }
 
-/* Rows of one run that are looked at twice, wherever they start. */
+/* Rows of one run that are looked at twice, wherever they start. Where folding is long, so is a last block that runs alone: over 8192 x 32768 252 us
+   with one warp a row, 239 with four; but not where those would have unequal shares, runs of 2^k chunks, for long. */
 bool rdx_cuda_take_staged_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
     const int size = s->space->in_size;
+    const int64_t chunks = rdx_recipe_chunks(recipe);
+    const bool even = chunks >= rdx_pow2_ceil(chunks) / 4 * 3;
     launch->elements = 16 / size;
     return RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, size) &&
-           config->variant != RDX_FORM_RUNS && are_rows(s->space, config) && suit_registers(s, config) &&
-           cut_rows(launch, s, config, RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES);
+           config->variant != RDX_FORM_RUNS && are_rows(s->space, config) && suit_straight(s, config) &&
+           cut_rows(launch, s, config, RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES, even ? BUSY_STAGED : BUSY_WARPS);
 }
 
 /* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
@@ -275,7 +276,7 @@ bool rdx_cuda_take_ring_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
 {
     launch->elements = 16 / s->space->in_size;
     return are_rows(s->space, config) &&
-           cut_rows(launch, s, config, rdx_cuda_ring_bytes(s->recipe, RDX_CUDA_RING_ROWS));
+           cut_rows(launch, s, config, rdx_cuda_ring_bytes(s->recipe, RDX_CUDA_RING_ROWS), BUSY_WARPS);
 }
 
 /* Rows whose parts, if any, are of one output each, and whose lanes fill a warp. */
@@ -294,11 +295,11 @@ bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
     RdxLayout layout;
     if (config->variant != RDX_FORM_GATHER || space->reduce_rank != 1 || space->reduce[0].in != 2 * space->in_size ||
         s->recipe->count < s->recipe->lanes || !RDX_CUDA_HAS_STEPPED_ROWS(space->in_size, launch->words) ||
-        rdx_recipe_is_twice(s->recipe) || !are_lone_rows(space, config) || !suit_registers(s, config))
+        rdx_recipe_is_twice(s->recipe) || !are_lone_rows(space, config) || !suit_straight(s, config))
         return false;
     rdx_layout_of(&layout, s);
     launch->elements = 8 / space->in_size;
-    return layout.run_align >= 16 && cut_rows(launch, s, config, 0);
+    return layout.run_align >= 16 && cut_rows(launch, s, config, 0, BUSY_WARPS);
 }
 
 /* Rows of any strides, where lanes fill a warp. */
@@ -313,5 +314,5 @@ bool rdx_cuda_take_gather_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     bool has = RDX_CUDA_GATHERS_LANES(space->in_size, launch->words, recipe->unit) && !rdx_recipe_is_twice(recipe);
     launch->shape.gathers = has && !fast && space->reduce_rank <= 2 && space->reduce_count <= INT32_MAX &&
                             rdx_cuda_has_unmasked_map(recipe) && rdx_cuda_is_ascending(space);
-    return are_lone_rows(space, config) && cut_rows(launch, s, config, 0);
+    return are_lone_rows(space, config) && cut_rows(launch, s, config, 0, BUSY_WARPS);
 }

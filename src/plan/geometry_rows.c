@@ -54,7 +54,8 @@ static bool is_staged(const RdxSituation *situation, const RdxLayout *layout, co
     const RdxRecipe *recipe = situation->recipe;
     return (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) &&
            config->vector_bytes == WIDEST &&
-           RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, layout->size);
+           RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, layout->size) &&
+           rdx_cuda_fits_block(config->shared_bytes + RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES, situation);
 }
 
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
@@ -75,10 +76,9 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     config->tile_bytes = 0;
     int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers + form_registers(trial->form), RDX_MOST_REGISTERS);
-    int64_t staged = config->shared_bytes + trial->warps * trial->outputs * RDX_CUDA_STAGE_BYTES;
-    if (is_staged(situation, layout, config) && rdx_cuda_fits_block(staged, situation)) {
+    if (is_staged(situation, layout, config)) {
         config->registers = STAGED_REGISTERS;
-        config->shared_bytes = staged;
+        config->shared_bytes += trial->warps * trial->outputs * RDX_CUDA_STAGE_BYTES;
     }
     config->index_bits = rdx_layout_index_bits(situation);
     int64_t groups = rdx_div_up(layout->outputs, trial->outputs);

@@ -1,4 +1,4 @@
-/* staged_rows: logsumexp of f32 over contiguous rows, a warp a chunk (straight_rows.cuh). It looks at its elements twice, so a chunk lies in shared
+/* staged_rows: logsumexp in f32 over contiguous rows, a warp a chunk (straight_rows.cuh). It looks at its elements twice, so a chunk lies in shared
    memory meanwhile, each thread's own vectors of it; as soon as a group of them has been looked at for the second time, the next chunk's group is
    asked for in its place. Exponentials take so long that nothing more need be on its way: on an H200 32768 x 8192 took 267 us with chunks in registers,
    two blocks a multiprocessor and the next chunk brought as far as the second cache, 241 this way; bf16 4096 x 131072 383 and 334. Registers are for
@@ -51,16 +51,12 @@ template <class K> struct Stage {
 #pragma unroll
         for (int u = 0; u < COUNT; u++)
             got[u] = take(line, u);
-        if constexpr (CROOKED) {
-            Vector<16> next = take(line, COUNT);
-#pragma unroll
-            for (int u = 0; u < COUNT; u++)
-                got[u] = turn.line(got[u], u + 1 < COUNT ? got[u + 1] : next);
-        }
+        if constexpr (CROOKED)
+            turn.straighten<COUNT>(got, take(line, COUNT));
     }
 
-    /* The nodes of the lanes of a chunk of n elements. `next`: where this thread's vectors of the next chunk lie, if that is a whole one;
-       else NULL. */
+    /* The nodes of the lanes of a chunk of n elements. `next`: where this thread's vectors of the next chunk lie, if that is a whole one,
+       and so this one; else NULL. */
     template <bool CROOKED>
     __device__ __forceinline__ void fold(const Problem &p, int n, const unsigned char *next,
                                          typename A::Node *node) const

@@ -341,7 +341,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
                         return;
                     }
                     if (this->is_crooked())
-                        this->straighten(got, take(next, 0));
+                        this->turn->template straighten<G>(got, take(next, 0));
                     fold<S, decltype(in), decltype(map)::value>(state, got, v);
                 });
             }

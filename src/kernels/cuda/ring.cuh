@@ -61,6 +61,14 @@ struct Turn {
             v.word[w] = (here.word[w] & ~mask[w]) | (next.word[w] & mask[w]);
         return v;
     }
+
+    /* COUNT lines, of which `next` is the one behind. */
+    template <int COUNT> __device__ __forceinline__ void straighten(Vector<16> *got, const Vector<16> &next) const
+    {
+#pragma unroll
+        for (int u = 0; u < COUNT; u++)
+            got[u] = line(got[u], u + 1 < COUNT ? got[u + 1] : next);
+    }
 };
 
 template <int DEPTH> struct Ring {

@@ -88,13 +88,6 @@ template <class K, bool RAGGED> struct LaneReader {
         return RAGGED && turn->crooked;
     }
 
-    __device__ __forceinline__ void straighten(Vector<16> *got, const Vector<16> &next) const
-    {
-#pragma unroll
-        for (int u = 0; u < G; u++)
-            got[u] = turn->line(got[u], u + 1 < G ? got[u + 1] : next);
-    }
-
     /* Vector u of a group, straightened; `next`: the group behind it. */
     __device__ __forceinline__ Vector<16> take_straight(SharedAt group, SharedAt next, int u) const
     {
@@ -113,7 +106,7 @@ template <class K, bool RAGGED> struct LaneReader {
             for (int u = 0; u < G; u++)
                 got[u] = take(group, u);
             if (is_crooked())
-                straighten(got, take(next, 0));
+                turn->template straighten<G>(got, take(next, 0));
             with_input<K>(p.recipe.in, [&](auto in) {
 #pragma unroll
                 for (int u = 0; u < G; u++) {
