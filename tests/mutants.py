@@ -183,12 +183,12 @@ NAMED_CUDA = [
      """                look_at<CROOKED, G>(got, line);
                 add_vectors<K, In, G>(p.recipe, got, node);
                 if (next) {
-                    ask_group(line, next);
+                    copy_group(line, next);
                     next += G * line_bytes;
                 }
 """,
      """                if (next) {
-                    ask_group(line, next);
+                    copy_group(line, next);
                     next += G * line_bytes;
                 }
                 look_at<CROOKED, G>(got, line);

@@ -37,8 +37,8 @@ typedef struct RdxConfig {
     /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices. What kernels obey is variant, vector_bytes, the way an
        output is cut (split, part_chunks, residues, slices, groups, outputs_per_block, finishing, workspace) and launch; grid, blocks,
        loads, stages, registers and shared memory are those of the block that the cost is counted with. */
-    int loads; /* loads of vector_bytes that a thread has in flight */
-    int stages; /* tiles in flight in shared memory; 0: loads go to registers, or to rings or chunks of each warp's own */
+    int loads;            /* loads of vector_bytes that a thread has in flight */
+    int stages;           /* tiles in flight in shared memory; 0: each warp loads for itself */
     int residues;         /* blocks that share one chunk, by lane j mod residues: a power of two; 1: not shared */
     int registers;        /* of a thread: what the kernel has to fit into */
     int resident;         /* blocks that one multiprocessor holds at once */

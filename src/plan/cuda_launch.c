@@ -180,7 +180,8 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     int64_t lanes = rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues, 1);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    shape->group_outputs = cut ? config->outputs_per_block : 0; /* what joins parts takes room for each */
+    if (cut) /* before it is asked what fits: what joins parts takes room for each */
+        shape->group_outputs = config->outputs_per_block;
     shape->rows = rdx_cuda_is_row(space) || !space->keep_rank;
     shape->run_outputs = shape->rows && !cut ? space->keep_count : columns;
     if (shape->rows) {

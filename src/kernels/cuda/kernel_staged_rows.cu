@@ -25,20 +25,13 @@ template <class K> struct Stage {
     {
     }
 
-    __device__ __forceinline__ void ask_group(SharedAt line, const unsigned char *at) const
-    {
-#pragma unroll
-        for (int u = 0; u < G; u++)
-            copy_async(line + u * line_bytes, at + u * line_bytes, 16);
-    }
-
     /* Asks for the lines from `first` on, of which this thread's vectors lie at `at`, a line apart; `bytes` are there from `at` on. */
     __device__ __forceinline__ void ask(const unsigned char *at, int first, int bytes) const
     {
         int from = first * line_bytes;
 #pragma unroll 1
         for (; from + (G - 1) * line_bytes + 16 <= bytes; from += G * line_bytes)
-            ask_group(slots + from, at + from);
+            copy_group(slots + from, at + from);
 #pragma unroll 1
         for (; from < bytes; from += line_bytes)
             copy_async(slots + from, at + from, bytes - from < 16 ? bytes - from : 16);
@@ -95,7 +88,7 @@ template <class K> struct Stage {
                 look_at<CROOKED, G>(got, line);
                 add_vectors<K, In, G>(p.recipe, got, node);
                 if (next) {
-                    ask_group(line, next);
+                    copy_group(line, next);
                     next += G * line_bytes;
                 }
             }

@@ -32,6 +32,14 @@ template <class A> RDX_DEVICE constexpr int columns_depth()
     return A::two_passes ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING_COLUMNS;
 }
 
+/* Asks for a thread's vectors of a group, all of which are there, a line apart on both sides. */
+RDX_DEVICE void copy_group(SharedAt group, const unsigned char *at)
+{
+#pragma unroll
+    for (int u = 0; u < group_vectors; u++)
+        copy_async(group + line_bytes * u, at + line_bytes * u, 16);
+}
+
 /* Vector u of a group. */
 RDX_DEVICE Vector<16> take(SharedAt group, int u)
 {

@@ -145,9 +145,7 @@ template <class K> struct RowSource {
         if (p.shape.run > 0) {
             issue_runs(slot);
         } else if (left >= group_bytes && skipped == 0) {
-#pragma unroll
-            for (int u = 0; u < group_vectors; u++)
-                copy_async(slot + line_bytes * u, at + line_bytes * u, 16);
+            copy_group(slot, at);
         } else if (left > 0) {
             int64_t own = left - thread * 16;
 #pragma unroll
