@@ -56,6 +56,14 @@ static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
     lay_rows(shape, draw_extent(random, 24), bytes / size, 1, bytes / size);
 }
 
+/* Many aligned rows of 3, 5, 6 or 7 elements with nothing between them. */
+static void lay_short_rows(PlanShape *shape, Random *random)
+{
+    static const int counts[] = {3, 5, 6, 7};
+    int64_t rows = ((int64_t)1 << 20) + draw_extent(random, 24), count = counts[below(random, 4)];
+    lay_rows(shape, rows, count, 1, count);
+}
+
 /* Every second element of rows of whole vectors. */
 static void step_rows(PlanShape *shape, Random *random)
 {
@@ -171,6 +179,10 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         lay_columns(shape, random);
     if (seed % 16 == 14)
         lay_few_rows(shape, random);
+    if (seed % 16 == 6 || seed % 16 == 7)
+        lay_short_rows(shape, random);
+    for (int i = 0; seed % 32 == 9 && i < naxes; i++) /* one element over and over */
+        shape->stride[shape->axes[i]] = 0;
 }
 
 char plan_where[1024];
@@ -325,7 +337,8 @@ bool plan_keeps_busy(const PlanCase *p, const RdxConfig *c)
     /* Columns that are not aligned, and too few rows to be shifted, are loaded an element at a time as those of gather are; blocks of narrow
        ones share what few rows there are. */
     bool columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_SHIFTED_COLUMNS;
-    if (c->variant == RDX_FORM_GATHER || (columns && c->vector_bytes < 16) || (!stretches && (columns || !layout.flat)))
+    bool singles = c->variant == RDX_FORM_GATHER || c->variant == RDX_FORM_REPEATS;
+    if (singles || (columns && c->vector_bytes < 16) || (!stretches && (columns || !layout.flat)))
         return false;
     KEEPS(c->flight_bytes >= 2 * rdx_cost_table(device)->busy_bytes);
     return true;

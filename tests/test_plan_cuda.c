@@ -283,6 +283,8 @@ static const struct {
     {"var:f32:32x64x112x112/0,2,3", "runs", "run_rows"},
     {"var:f32:256x256x56x56/0,2,3", "runs", "ring_rows"},
     {"logsumexp:f32:32x64x112x112/0,2,3", "runs", "ring_rows"},
+    {"sum:f32:65536x4096@1x0/1", "repeats", "repeats"},
+    {"sum:f32:4000000x3/1", "tile", "thread_rows"},
     {"sum:f32:100/0", "rows", "straight_rows"},
     {"logsumexp:f32:400/0", "rows", "staged_rows"},
     {"logsumexp:bf16:65536x4096/1:nan=omit", "rows", "staged_rows"},

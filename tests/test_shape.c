@@ -121,6 +121,21 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->group_outputs * bytes == (int64_t)RDX_CUDA_WARPS * 512 << steps && s->simple);
         break;
     }
+    case RDX_CUDA_KIND_REPEATS: /* equal elements; threads that share an output's copies are a power of two */
+        for (int d = 0; d < p->space.reduce_rank; d++)
+            KEEPS(p->space.reduce[d].in == 0);
+        KEEPS(p->space.reduce_count > 0 && s->finishing == RDX_FINISHING_NONE && s->residues == 1);
+        KEEPS(is_pow2(s->width) && s->width <= RDX_CUDA_THREADS && s->group_outputs == s->width);
+        break;
+    case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; tiles of whole vectors, as many rows of a thread as a vector has elements */
+        int64_t count = p->space.reduce_count, size = p->space.in_size;
+        KEEPS(count > 2 && count < 16 && !is_pow2(count) && cut->elements * size == 16 && chunks == 1);
+        KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == count * size && p->situation.in_align % 16 == 0);
+        KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && s->simple);
+        KEEPS(s->group_outputs % (RDX_CUDA_WARPS * 32 * cut->elements) == 0);
+        KEEPS(s->group_outputs * count * size <= s->ring_bytes && s->ring_bytes <= RDX_CUDA_WARPS * 16 * 512);
+        break;
+    }
     case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);

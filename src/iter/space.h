@@ -49,6 +49,12 @@ static inline double rdx_space_bytes(const RdxSpace *space)
     return (double)space->keep_count * (double)space->reduce_count * space->in_size;
 }
 
+/* Whether an output's elements are one over and over: reduced dims come by descending stride. */
+static inline bool rdx_space_is_repeated(const RdxSpace *space)
+{
+    return space->reduce_rank > 0 && space->reduce[0].in == 0;
+}
+
 /* One line, e.g. "keep [65536:16384] reduce [4096:4]"; at most size bytes, returns the length it wants. */
 size_t rdx_space_print(const RdxSpace *space, char *buffer, size_t size);
 

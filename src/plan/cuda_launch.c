@@ -81,7 +81,7 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, root or extreme, a sum of integers up to 32 bits (not u32) or an index, and nothing else: neither a second
+/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum of integers up to 32 bits (not u32) or an index, and nothing else: neither a second
    output, nor anything for omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {
@@ -95,6 +95,9 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
         is_float = recipe->work != RDX_WORK_I64 && !recipe->omit &&
                    (recipe->finish == RDX_FINISH_VALUE || recipe->finish == RDX_FINISH_MEAN ||
                     recipe->finish == RDX_FINISH_SQRT);
+        break;
+    case RDX_ALGEBRA_VAR:
+        is_float = true;
         break;
     case RDX_ALGEBRA_MAX:
         is_float = recipe->result == (wide ? RDX_WORK_F64 : RDX_WORK_F32);
@@ -166,6 +169,22 @@ bool rdx_cuda_fits_block(int64_t bytes, const RdxSituation *situation)
 bool rdx_cuda_fits(const RdxCudaLaunch *launch, const RdxSituation *situation)
 {
     return rdx_cuda_fits_block(rdx_cuda_shared(&launch->shape, launch->words), situation);
+}
+
+/* An element over and over. */
+bool rdx_cuda_take_repeats(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    RdxCudaShape *shape = &launch->shape;
+    if (config->variant != RDX_FORM_REPEATS)
+        return false;
+    launch->elements = 1;
+    rdx_cuda_take_parts(shape, config);
+    shape->columns = true;
+    shape->width = (int)config->outputs_per_block;
+    shape->group_outputs = config->outputs_per_block;
+    shape->run_outputs = s->space->keep_count;
+    rdx_cuda_count_items(shape, s->space, s->recipe);
+    return true;
 }
 
 bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)

@@ -75,6 +75,17 @@ enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 /* Whether rows of two or four elements that share a vector are taken there too. */
 #define RDX_CUDA_HAS_ROWS_IN_VECTORS(size) ((size) == 2 || (size) == 4)
 
+/* Whether a thread has several rows of 3 to RDX_CUDA_MOST_THREAD_ROW elements, no power of two (kernel_thread_rows.cu): of what is frequent, for each length is code of
+   its own. Of elements of four bytes whose nodes are one word, longer ones were at 90% of the ceiling without. The most tiles that a warp asks for at once, of
+   32 times as many rows as a vector has elements, which take N lines each. */
+#define RDX_CUDA_HAS_THREAD_ROWS(algebra, work, unit, size)                                                            \
+    (((size) == 2 || (size) == 4) && (unit) == 1 && (work) != RDX_WORK_F64 && (work) != RDX_WORK_I64 &&                \
+     ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||                \
+      (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX ||              \
+      (algebra) == RDX_ALGEBRA_ARGMAXL))
+#define RDX_CUDA_MOST_THREAD_ROW(size, words) ((size) == 4 && (words) == 1 ? 7 : 15)
+#define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
+
 /* Elements of a vector of columns of which a thread has all the rows; most rows of those that it has several of, and how many of so many
    rows (kernel_short_columns.cu). */
 #define RDX_CUDA_THREAD_COLUMNS(size) ((size) <= 4 ? 4 : 16 / (size))
@@ -114,7 +125,8 @@ typedef struct RdxCudaShape {
     /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
-    bool columns;    /* thread_columns, short_columns: vectors of columns */
+    /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */
+    bool columns;
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
     bool gathers;    /* gather_rows: several lanes at once */

@@ -46,6 +46,35 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     return true;
 }
 
+/* Rows of 3 to 15 elements, no power of two, with nothing between them, from an aligned one on, and one copy of an output. A warp has as many tiles as leave two
+   blocks for every multiprocessor. */
+bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    const int64_t count = recipe->count;
+    RdxLayout layout;
+    if (config->variant != RDX_FORM_TILE || space->keep_rank != 1 || space->copy_count != 1 || config->slices > 1 ||
+        count < 3 || count > RDX_CUDA_MOST_THREAD_ROW(space->in_size, launch->words) || (count & (count - 1)) == 0 ||
+        !rdx_cuda_has_unmasked_map(recipe) ||
+        !RDX_CUDA_HAS_THREAD_ROWS(recipe->algebra, recipe->work, recipe->unit, space->in_size))
+        return false;
+    rdx_layout_of(&layout, s);
+    if (!layout.dense || layout.slab_outputs != 1 || layout.run != count || layout.stream_align < 16)
+        return false;
+    RdxCudaShape *shape = &launch->shape;
+    rdx_cuda_take_parts(shape, config);
+    launch->elements = 16 / space->in_size;
+    const int64_t tile = (int64_t)RDX_CUDA_THREADS * launch->elements, most = RDX_CUDA_THREAD_TILES(count);
+    const int64_t tiles = space->keep_count / tile / (2 * s->device->units);
+    shape->group_outputs = tile * rdx_max(rdx_min(tiles, most), 1);
+    shape->run_outputs = space->keep_count;
+    shape->ring_bytes = (int)(RDX_CUDA_WARPS * most * count * 512);
+    shape->mates = 1;
+    rdx_cuda_count_items(shape, space, recipe);
+    return shape->ascending && shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
+}
+
 /* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */
 static int lanes_of_thread(const RdxRecipe *recipe, int size, int words)
 {

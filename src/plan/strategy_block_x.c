@@ -14,6 +14,8 @@ const char *rdx_plan_block_x_applicable(const RdxSituation *situation)
         return "there is nothing to read";
     if (!layout.row)
         return "a kept axis holds the smallest stride";
+    if (rdx_space_is_repeated(situation->space))
+        return "every reduced stride is 0: a thread makes the tree of equal elements";
     if (layout.count <= layout.lanes)
         return "one line of 512 bytes or less per output leaves most of a block idle";
     return NULL;

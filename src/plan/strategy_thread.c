@@ -1,12 +1,16 @@
 /* thread: one thread reduces one output. For outputs of at most one line of elements (n <= L), where a lane holds one element
-   and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states.
+   and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states; and of any number of
+   copies of one element.
 
    registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16 loads
    rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
    tile       outputs lie in dense slabs of at most 16 KiB: staged in shared memory by 16-byte copies, then a thread each
+   repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n joins
    gather     anything else; also the empty reduction, which reads nothing */
 #include "geometry.h"
 #include "strategies.h"
+
+#include <math.h>
 
 enum {
     TILE_BYTES = 24576,
@@ -15,13 +19,14 @@ enum {
     REGISTER_BYTES = 256,
     REGISTER_ROWS = 16,
     LARGEST_SLAB_BYTES = 16384,
-    MOST_OUTPUTS = 16384
+    MOST_OUTPUTS = 16384,
+    PUSHES = 34 /* of two chunks' longest lanes */
 };
 
 const char *rdx_plan_thread_applicable(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
-    if (space->keep_count > 0 && space->reduce_count > situation->recipe->lanes)
+    if (space->keep_count > 0 && space->reduce_count > situation->recipe->lanes && !rdx_space_is_repeated(space))
         return "more elements per output than one line of 512 bytes holds";
     return NULL;
 }
@@ -64,6 +69,14 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         demand->instructions += bytes / 16 * 3 + (whole ? bytes / 16 : count);
         demand->wavefronts = bytes / 64 + (whole ? bytes / 128 : count / 32);
         demand->block_flight = (double)config->tile_bytes * (config->stages > 1 ? config->stages - 1 : 1);
+        break;
+    }
+    case RDX_FORM_REPEATS: {
+        double levels = 2 * log2((double)layout->lanes) + log2((double)rdx_max(layout->chunks, 1));
+        demand->instructions = (double)config->items * threads *
+                               (PUSHES * rdx_cost_push(situation) + 2 * levels * rdx_cost_join(situation) + 100);
+        demand->wavefronts = rdx_strided_wavefronts(outputs, layout->size, layout->keep_stride, layout->columns);
+        demand->block_flight = threads * layout->size;
         break;
     }
     default:
@@ -168,6 +181,23 @@ static void shape_gather(const RdxSituation *situation, const RdxLayout *layout,
     occupy(situation, layout, config);
 }
 
+/* Threads of a block that share an output's copies are a power of two. */
+static void shape_repeats(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    int64_t slices = rdx_copy_slices(situation, layout, layout->outputs);
+    int64_t copies = rdx_div_up(situation->space->copy_count, slices);
+    int64_t outputs = RDX_BLOCK_THREADS / rdx_min(rdx_pow2_ceil(copies), RDX_BLOCK_THREADS);
+    config->variant = RDX_FORM_REPEATS;
+    config->vector_bytes = layout->size;
+    config->loads = 1;
+    config->block_x = RDX_BLOCK_THREADS;
+    config->block_y = 1;
+    config->registers = rdx_register_budget(situation, 1, layout->size, 3);
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = slices};
+    rdx_cut(layout, &trial, rdx_div_up(layout->outputs, outputs), outputs, config);
+    occupy(situation, layout, config);
+}
+
 void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
 {
     RdxLayout layout;
@@ -177,10 +207,18 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
     config->threads = 0;
     RdxConfig best = *config, trial = *config;
     best.items = -1;
-    shape_gather(situation, &layout, rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)),
-                 &trial);
-    trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-    rdx_keep_cheaper(&best, &trial);
+    if (rdx_space_is_repeated(situation->space)) {
+        shape_repeats(situation, &layout, &trial);
+        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+        rdx_keep_cheaper(&best, &trial);
+    }
+    if (layout.count <= layout.lanes || layout.outputs == 0) {
+        trial = *config;
+        shape_gather(situation, &layout,
+                     rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
+        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
+        rdx_keep_cheaper(&best, &trial);
+    }
     bool vectors = layout.packed && layout.column_align >= rdx_min(4 * layout.size, 16);
     if (vectors && layout.count > 0 && layout.count <= REGISTER_ROWS) {
         trial = *config;

@@ -285,6 +285,20 @@ inline float widen_e4m3(uint32_t word, int byte)
     return bits & 0x80 ? -value : value;
 }
 
+inline uint32_t widen_pair_e4m3(uint32_t word)
+{
+    uint32_t halves = 0;
+    for (int byte = 0; byte < 2; byte++) {
+        int exponent;
+        float value = widen_e4m3(word, byte), fraction = frexpf(fabsf(value), &exponent); /* in [0.5, 1), or 0 */
+        uint32_t half = value != value ? 0x7e00
+                        : value == 0   ? 0
+                                       : (exponent + 14) * 1024 + (uint32_t)(fraction * 2048) - 1024;
+        halves |= (half | (word >> 8 * byte & 0x80) << 8) << 16 * byte;
+    }
+    return halves;
+}
+
 inline float greater_of(float a, float b, bool omit)
 {
     if (a != a || b != b)

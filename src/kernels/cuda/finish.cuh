@@ -303,7 +303,7 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
     const RdxRecipe &r = p.recipe;
     constexpr int a = A::algebra;
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
-    if constexpr (Value<A>::exists) {
+    if constexpr (Value<A>::exists && !Value<A>::is_spread) {
         /* Of sums one by one only those that are stored as they are: with divisions, roots and roundings here, rows of 129 f32 took 94 us,
            not 87. */
         if (is_float_sum<A>() ? p.shape.direct : p.shape.value_bytes > 0) {

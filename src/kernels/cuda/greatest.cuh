@@ -56,34 +56,61 @@ RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *go
     return r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there) : greatest_or_nan<In, false, COUNT>(r, got, there);
 }
 
-/* max and min of bytes that are integers, in any order: the greatest of the bytes of the first `there` vectors, one at least. Two words hold every
-   other byte in the upper part of a half: five instructions for four bytes, where keys take sixteen. */
+/* max and min of bytes, in any order. Two words hold every other byte in a half each, which are compared: of i8 and u8 the byte in the upper half of
+   each, five instructions for four bytes, where keys take sixteen; of f8 the same number in f16. */
 template <class A, class In> RDX_DEVICE constexpr bool compares_bytes()
 {
-    return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 &&
-           (In::type == RDX_TYPE_I8 || In::type == RDX_TYPE_U8);
+    return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 && In::size == 1 &&
+           In::type != RDX_TYPE_BOOL;
 }
-template <class In, int COUNT, int BYTES>
-RDX_DEVICE int greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, int there)
+
+/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. */
+template <class In, bool UPPER> RDX_DEVICE uint32_t halves_of(uint32_t word)
 {
-    constexpr bool is_unsigned = In::type == RDX_TYPE_U8;
-    constexpr uint32_t upper = 0xff00ff00u;
-    const uint32_t turn = r.flip ? 0xffffffffu : 0;
-    uint32_t odd = (got[0].word[0] ^ turn) & upper, even = odd; /* a byte may count twice */
+    if constexpr (In::type == RDX_TYPE_F8E4M3)
+        return widen_pair_e4m3(UPPER ? word >> 16 : word);
+    else
+        return (UPPER ? word : word << 8) & 0xff00ff00u;
+}
+template <class In> RDX_DEVICE uint32_t greater_of_halves(uint32_t a, uint32_t b, bool omit)
+{
+    if constexpr (In::integral)
+        return greater_halves(a, b, In::type == RDX_TYPE_U8);
+    else
+        return greater_pair<false>(a, b, omit);
+}
+
+/* In the lower half, of the first `there` vectors, one at least: the greatest byte in that half's upper half, or number in f16. */
+template <class In, bool OMIT, int COUNT, int BYTES>
+RDX_DEVICE uint32_t greatest_half_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
+{
+    const uint32_t keep = !In::integral && r.map == RDX_MAP_KEY_ABS ? 0x7f7f7f7fu : 0xffffffffu;
+    const uint32_t turn = !r.flip ? 0 : In::integral ? 0xffffffffu : 0x80808080u;
+    uint32_t upper = halves_of<In, true>((got[0].word[0] & keep) ^ turn), lower = upper; /* a byte may count twice */
 #pragma unroll
     for (int u = 0; u < COUNT; u++) {
         if (u >= there)
             continue;
 #pragma unroll
         for (int w = 0; w < BYTES / 4; w++) {
-            uint32_t word = got[u].word[w] ^ turn;
-            odd = greater_halves(odd, word & upper, is_unsigned);
-            even = greater_halves(even, (word << 8) & upper, is_unsigned);
+            uint32_t word = (got[u].word[w] & keep) ^ turn;
+            upper = greater_of_halves<In>(upper, halves_of<In, true>(word), OMIT);
+            lower = greater_of_halves<In>(lower, halves_of<In, false>(word), OMIT);
         }
     }
-    uint32_t top = greater_halves(odd, even, is_unsigned);
-    top = greater_halves(top, top << 16, is_unsigned) ^ turn;
-    return is_unsigned ? (int)(top >> 24) : (int)top >> 24;
+    uint32_t top = greater_of_halves<In>(upper, lower, OMIT);
+    top = greater_of_halves<In>(top, top >> 16, OMIT);
+    return top ^ (In::integral ? turn : turn & 0x8000u);
+}
+/* What becomes of it. */
+template <class A, class In, int MAP, int COUNT, int BYTES>
+RDX_DEVICE void read_greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, int there, typename A::T &x,
+                                   typename A::T &y)
+{
+    typedef typename std::conditional<In::integral, In, Input<RDX_TYPE_F16>>::type Half;
+    uint32_t top = !In::integral && r.omit ? greatest_half_or_nan<In, true, COUNT>(r, got, there)
+                                           : greatest_half_or_nan<In, false, COUNT>(r, got, there);
+    read_element<A, Half, MAP>(r, &top, In::integral ? 1 : 0, x, y);
 }
 
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */

@@ -74,6 +74,20 @@ template <class K> struct TileSource {
     }
 };
 
+/* Sums of 16 bits are stored in as many as a rule, and there are many of them. */
+template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, const typename K::A::Node &node)
+{
+    typedef typename K::A A;
+    Target target = target_of(p, output, 0, 1);
+    if constexpr (K::size == 2 && is_float_sum<A>() && A::work == RDX_WORK_F32) {
+        if (p.shape.value_bytes == 2 && p.recipe.finish == RDX_FINISH_VALUE) {
+            Value<A>::template store<1, true>(p, target.out, &node);
+            return;
+        }
+    }
+    emit<A>(p, target, node);
+}
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const __grid_constant__ Problem p)
 {
@@ -120,7 +134,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const _
                 if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, crooked, result))
                     break;
                 if (own < rows)
-                    emit<A>(p, target_of(p, item.first_output + own, 0, 1), result);
+                    emit_row<K>(p, item.first_output + own, result);
             }
             if (done >= rows)
                 continue;
@@ -138,7 +152,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const _
             if (turn == s.mates || first + at_once >= rows) {
                 int own = first + row - (turn - 1 - fold.c) * at_once;
                 if (fold.c < turn && own < rows)
-                    emit<A>(p, target_of(p, item.first_output + own, 0, 1), result);
+                    emit_row<K>(p, item.first_output + own, result);
                 turn = 0;
             }
         }

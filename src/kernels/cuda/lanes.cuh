@@ -209,7 +209,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     {
         if constexpr (compares_bytes<A, In>()) {
             T x, y;
-            keys_of_integer<A>(p.recipe, (T)greatest_byte<In, COUNT>(p.recipe, got, there), x, y);
+            read_greatest_byte<A, In, MAP, COUNT>(p.recipe, got, there, x, y);
             state[0] = v == 0 ? S::begin(x, y, 0) : S::next(state[0], x, y, v, 0);
             return;
         }

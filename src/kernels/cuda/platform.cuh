@@ -35,6 +35,19 @@ RDX_DEVICE float widen_half(uint64_t bits)
     return x;
 }
 
+/* Two e4m3 as f16, which holds all of them. */
+RDX_DEVICE uint32_t widen_pair_e4m3(uint32_t word)
+{
+    uint32_t halves;
+#if __CUDA_ARCH__ >= 890
+    asm("{ cvt.rn.f16x2.e4m3x2 %0, %1; }" : "=r"(halves) : "h"((unsigned short)word));
+#else
+    halves = rdx_store_f16(rdx_load_f8e4m3((uint8_t)word)) |
+             (uint32_t)rdx_store_f16(rdx_load_f8e4m3((uint8_t)(word >> 8))) << 16;
+#endif
+    return halves;
+}
+
 /* Floats of 8 bits: byte `byte` of a word. Two that are widened together, as f16, share an instruction. */
 RDX_DEVICE float widen_e5m2(uint32_t word, int byte)
 {
@@ -44,9 +57,7 @@ RDX_DEVICE float widen_e5m2(uint32_t word, int byte)
 RDX_DEVICE float widen_e4m3(uint32_t word, int byte)
 {
 #if __CUDA_ARCH__ >= 890
-    uint32_t halves;
-    asm("{ cvt.rn.f16x2.e4m3x2 %0, %1; }" : "=r"(halves) : "h"((unsigned short)(word >> 8 * (byte & 2))));
-    return widen_half(halves >> 16 * (byte & 1) & 0xffff);
+    return widen_half(widen_pair_e4m3(word >> 8 * (byte & 2)) >> 16 * (byte & 1) & 0xffff);
 #else
     return rdx_load_f8e4m3((uint8_t)(word >> 8 * byte));
 #endif

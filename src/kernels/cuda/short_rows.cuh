@@ -160,14 +160,16 @@ template <class K> struct ShortRow {
         int lines = p.shape.lines;
         int64_t step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
         if constexpr (A::two_passes) {
+            /* Of one line E(x - m) is 1, or m is infinite or NaN and the answer (algebra.cuh). */
+            const bool alone = lines == 1;
 #pragma unroll
             for (int j = 0; j < J; j++)
-                node[j] = {A::lowest(), 0};
+                node[j] = {A::lowest(), alone ? (T)1 : (T)0};
 #pragma unroll 1
             for (int line = 0; line < lines; line++)
                 each<ONLY_THERE>(row, crooked, line, [&](int j, T x, T, int) { node[j].m = A::greater(node[j].m, x); });
 #pragma unroll 1
-            for (int line = 0; line < lines; line++)
+            for (int line = alone ? 1 : 0; line < lines; line++)
                 each<ONLY_THERE>(row, crooked, line,
                                  [&](int j, T x, T, int) { node[j].s = A::add(node[j].s, x, node[j].m); });
         } else {

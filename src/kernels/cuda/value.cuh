@@ -1,4 +1,4 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, root or extreme, a sum of small integers, an index. What finish.cuh does
+/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers, an index. What finish.cuh does
    by switches at run time is written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH
@@ -59,8 +59,9 @@ template <class A> struct Value {
     typedef typename A::Node Node;
     static constexpr bool is_extreme = A::algebra == RDX_ALGEBRA_MAX && A::unit == 1,
                           is_count = A::algebra == RDX_ALGEBRA_ISUM,
-                          is_index = A::algebra == RDX_ALGEBRA_ARGMAX || A::algebra == RDX_ALGEBRA_ARGMAXL;
-    static constexpr bool exists = is_float_sum<A>() || is_extreme || is_count || is_index;
+                          is_index = A::algebra == RDX_ALGEBRA_ARGMAX || A::algebra == RDX_ALGEBRA_ARGMAXL,
+                          is_spread = A::algebra == RDX_ALGEBRA_VAR;
+    static constexpr bool exists = is_float_sum<A>() || is_extreme || is_count || is_index || is_spread;
     typedef typename std::conditional<is_count || is_index, int64_t,
                                       typename std::conditional<sizeof(T) == 4, float, double>::type>::type Type;
 
@@ -74,8 +75,21 @@ template <class A> struct Value {
                 x[e] = node[e].i;
             else if constexpr (is_extreme)
                 x[e] = value_of_key(node[e].k, r, r.flip);
+            else if constexpr (is_spread)
+                x[e] = node[e].q;
             else
                 x[e] = node[e].s;
+        }
+        if constexpr (is_spread) { /* see finish_spread */
+            double degrees = (double)forgotten(r.count) - r.correction;
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                x[e] = x[e] / (T)degrees;
+                if (r.finish == RDX_FINISH_STD)
+                    x[e] = root_of(x[e]);
+                bool defined = degrees > 0 && node[e].m - node[e].m == 0 && x[e] == x[e];
+                x[e] = defined ? x[e] : nan_of(x[e]);
+            }
         }
         if constexpr (is_float_sum<A>()) {
             if (E > 1 && r.finish == RDX_FINISH_MEAN) {
@@ -111,12 +125,13 @@ template <class A> struct Value {
         }
     }
 
-    /* E neighbours, packed. */
-    template <int E> static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
+    /* E neighbours, packed. ROUNDS: perhaps to 16 bits. */
+    template <int E, bool ROUNDS = (E > 1 || !is_float_sum<A>())>
+    static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
     {
         Type x[E];
         of<E>(p, node, x);
-        if constexpr (sizeof(Type) == 4 && (E > 1 || !is_float_sum<A>()))
+        if constexpr (sizeof(Type) == 4 && ROUNDS)
             if (p.shape.value_bytes == 2) {
                 uint16_t half[E];
 #pragma unroll
