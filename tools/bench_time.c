@@ -1,4 +1,4 @@
-/* Timing. A round runs the three read kernels with the case between them, so that each sample of the case has neighbours in time;
+/* Timing. A round runs the four read kernels with the case between them, so that each sample of the case has neighbours in time;
    `fraction` is the median over rounds of case / best kernel of the round's neighbours, the best kernel being the one with the highest
    median rate. What takes less than a fifth of a millisecond is repeated until it does.
    A case faster than reading its bytes means that something is wrong with one of the two: a fraction above 1.03 on an input
