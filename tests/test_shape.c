@@ -125,11 +125,14 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         for (int d = 0; d < p->space.reduce_rank; d++)
             KEEPS(p->space.reduce[d].in == 0);
         KEEPS(p->space.reduce_count > 0 && s->finishing == RDX_FINISHING_NONE && s->residues == 1);
-        KEEPS(is_pow2(s->width) && s->width <= RDX_CUDA_THREADS && s->group_outputs == s->width);
+        KEEPS(is_pow2(s->width) && s->width <= RDX_CUDA_THREADS);
+        KEEPS(RDX_CUDA_THREADS / s->width >= rdx_min(rdx_div_up(p->space.copy_count, s->slices), RDX_CUDA_THREADS));
         break;
     case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; tiles of whole vectors, as many rows of a thread as a vector has elements */
         int64_t count = p->space.reduce_count, size = p->space.in_size;
-        KEEPS(count > 2 && count < 16 && !is_pow2(count) && cut->elements * size == 16 && chunks == 1);
+        KEEPS(count > 2 && count <= RDX_CUDA_MOST_THREAD_ROW(size, cut->words) && !is_pow2(count));
+        KEEPS(RDX_CUDA_HAS_THREAD_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.unit, size));
+        KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && s->ascending && cut->elements * size == 16 && chunks == 1);
         KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == count * size && p->situation.in_align % 16 == 0);
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX && s->simple);
         KEEPS(s->group_outputs % (RDX_CUDA_WARPS * 32 * cut->elements) == 0);

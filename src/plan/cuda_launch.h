@@ -81,8 +81,7 @@ enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
 #define RDX_CUDA_HAS_THREAD_ROWS(algebra, work, unit, size)                                                            \
     (((size) == 2 || (size) == 4) && (unit) == 1 && (work) != RDX_WORK_F64 && (work) != RDX_WORK_I64 &&                \
      ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||                \
-      (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX ||              \
-      (algebra) == RDX_ALGEBRA_ARGMAXL))
+      (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX))
 #define RDX_CUDA_MOST_THREAD_ROW(size, words) ((size) == 4 && (words) == 1 ? 7 : 15)
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
@@ -122,7 +121,7 @@ typedef struct RdxCudaShape {
     int ring_bytes; /* of the rings of a block, or of the chunks that its warps fold */
     /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
-    /* short_rows: threads that share a row; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
+    /* short_rows: threads that share a row, as thread_rows says 1; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
     /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */

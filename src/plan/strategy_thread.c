@@ -234,8 +234,8 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);
         rdx_keep_cheaper(&best, &trial);
     }
-    if (layout.row && !rdx_rows_are_packed(situation, &layout) && layout.slab_bytes > 0 &&
-        layout.slab_bytes <= LARGEST_SLAB_BYTES) {
+    if (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
+        layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
         trial = *config;
         shape_tile(situation, &layout, &trial);
         trial.cost_us = rdx_plan_thread_cost(situation, &trial);

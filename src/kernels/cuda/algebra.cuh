@@ -150,7 +150,7 @@ RDX_PLAIN(MOMENTS, moments, I32, int32_t, i32)
 
 /* logsumexp: a lane is folded in two passes (twice.cuh). The answers are those of algebra_lse.inc in fewer instructions,
    though not all of the states on the way: where m is infinite or NaN it is the answer, whatever s is; beside a finite m
-   nothing is left of the s of -inf, at most a few times E(-87), times E(-87); and the sign of a zero m is lost in x - m
+   nothing is left of the s of -inf, one for each lane at most, times E(-87); and the sign of a zero m is lost in x - m
    and in m + log(s). So NaN may be any NaN, x - m may be NaN where m is -inf, which softexp takes for -inf, and of equal
    m fma(s, E(0), s) is the sum. */
 RDX_DEVICE double greater_of(double a, double b, bool omit)
