@@ -103,10 +103,11 @@ template <class K, int N> RDX_DEVICE void reduce_thread_rows(const Problem &p, u
 template <class K, int N> RDX_DEVICE void reduce_rows_of(const Problem &p, uint32_t *shared)
 {
     if constexpr (N <= RDX_CUDA_MOST_THREAD_ROW(K::size, K::A::words)) {
-        if ((N & (N - 1)) != 0 && p.recipe.count == N)
-            reduce_thread_rows<K, N>(p, shared);
-        else
-            reduce_rows_of<K, N + 1>(p, shared);
+        if constexpr ((N & (N - 1)) != 0) {
+            if (p.recipe.count == N)
+                return reduce_thread_rows<K, N>(p, shared);
+        }
+        reduce_rows_of<K, N + 1>(p, shared);
     }
 }
 
