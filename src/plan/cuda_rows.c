@@ -60,7 +60,7 @@ bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
         !RDX_CUDA_HAS_THREAD_ROWS(recipe->algebra, recipe->work, recipe->unit, space->in_size))
         return false;
     rdx_layout_of(&layout, s);
-    if (!layout.dense || layout.slab_outputs != 1 || layout.run != count || layout.stream_align < 16)
+    if (!rdx_layout_packs_rows(&layout) || layout.stream_align < 16)
         return false;
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);

@@ -39,13 +39,13 @@ bool rdx_rows_are_packed(const RdxSituation *situation, const RdxLayout *layout)
     bool decoded = layout->size > 1 || (recipe->exact && rdx_type_is_integral((RdxType)recipe->in));
     int64_t bytes = layout->slab_bytes;
     int nodes = recipe->exact ? 1 : WIDEST / layout->size;
-    bool dense = layout->dense && layout->slab_outputs == 1 && layout->run == layout->count;
     bool vectors = rdx_layout_row_form(layout) == RDX_FORM_ROWS && rdx_row_vector(layout, RDX_FORM_ROWS) == WIDEST &&
                    layout->count <= layout->lanes && bytes >= WIDEST;
     bool in_vectors = layout->count > 1 && bytes < WIDEST && RDX_CUDA_HAS_ROWS_IN_VECTORS(layout->size) &&
                       situation->space->keep_rank == 1 && layout->stream_align >= WIDEST &&
                       RDX_CUDA_PACKED_STEPS(nodes, (layout->state_bytes + 3) / 4) > 0;
-    return light && decoded && dense && (vectors || in_vectors) && rdx_pow2_floor(bytes) == bytes;
+    return light && decoded && rdx_layout_packs_rows(layout) && (vectors || in_vectors) &&
+           rdx_pow2_floor(bytes) == bytes;
 }
 
 /* Whether chunks lie in shared memory while they are folded (kernel_staged_rows.cu). */

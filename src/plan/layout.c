@@ -152,6 +152,11 @@ bool rdx_layout_shifts_columns(const RdxLayout *layout)
     return layout->packed && layout->one_step && !in_place && !few;
 }
 
+bool rdx_layout_packs_rows(const RdxLayout *layout)
+{
+    return layout->dense && layout->slab_outputs == 1 && layout->run == layout->count;
+}
+
 /* Aligned supersets reach up to a vector beyond either end, so the proof keeps a page of margin. */
 int rdx_layout_index_bits(const RdxSituation *situation)
 {

@@ -51,6 +51,9 @@ RdxForm rdx_layout_column_form(const RdxLayout *layout);
 /* Whether shifted_columns takes their place. */
 bool rdx_layout_shifts_columns(const RdxLayout *layout);
 
+/* Whether an output is one contiguous stretch, and the next one follows right behind it. */
+bool rdx_layout_packs_rows(const RdxLayout *layout);
+
 /* 32 if no byte offset, position or count of the launch reaches 2^31, else 64. */
 int rdx_layout_index_bits(const RdxSituation *situation);
 

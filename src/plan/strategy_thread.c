@@ -198,6 +198,12 @@ static void shape_repeats(const RdxSituation *situation, const RdxLayout *layout
     occupy(situation, layout, config);
 }
 
+static void keep_trial(const RdxSituation *situation, RdxConfig *trial, RdxConfig *best)
+{
+    trial->cost_us = rdx_plan_thread_cost(situation, trial);
+    rdx_keep_cheaper(best, trial);
+}
+
 void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
 {
     RdxLayout layout;
@@ -209,37 +215,32 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
     best.items = -1;
     if (rdx_space_is_repeated(situation->space)) {
         shape_repeats(situation, &layout, &trial);
-        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-        rdx_keep_cheaper(&best, &trial);
+        keep_trial(situation, &trial, &best);
     }
     if (layout.count <= layout.lanes || layout.outputs == 0) {
         trial = *config;
         shape_gather(situation, &layout,
                      rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
-        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-        rdx_keep_cheaper(&best, &trial);
+        keep_trial(situation, &trial, &best);
     }
     bool vectors = layout.packed && layout.column_align >= rdx_min(4 * layout.size, 16);
     if (vectors && layout.count > 0 && layout.count <= REGISTER_ROWS) {
         trial = *config;
         shape_registers(situation, &layout, &trial);
-        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-        rdx_keep_cheaper(&best, &trial);
+        keep_trial(situation, &trial, &best);
     }
     bool whole_rows = layout.run > 1 && layout.run == layout.count && situation->space->keep_rank > 0;
     int64_t row_bytes = whole_rows ? layout.count * layout.size : 0;
     if (whole_rows && row_bytes <= ROW_BYTES && (layout.run_align >= 16 || row_bytes <= layout.run_align)) {
         trial = *config;
         shape_rows(situation, &layout, &trial);
-        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-        rdx_keep_cheaper(&best, &trial);
+        keep_trial(situation, &trial, &best);
     }
     if (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
         layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
         trial = *config;
         shape_tile(situation, &layout, &trial);
-        trial.cost_us = rdx_plan_thread_cost(situation, &trial);
-        rdx_keep_cheaper(&best, &trial);
+        keep_trial(situation, &trial, &best);
     }
     *config = best;
 }

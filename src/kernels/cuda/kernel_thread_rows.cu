@@ -1,5 +1,5 @@
-/* thread_rows: rows of 3 to 15 elements with nothing between them, no power of two (packed_rows takes those), of what RDX_CUDA_HAS_THREAD_ROWS names. A thread has as many neighbouring rows as a
-   vector has elements, which are N whole vectors, and their results leave together. Vectors come by way of the warp's shared memory: 32 threads ask
+/* thread_rows: rows of 3 to 15 elements with nothing between them, no power of two (packed_rows takes those), of what RDX_CUDA_HAS_THREAD_ROWS
+   names. A thread has as many neighbouring rows as a vector has elements, which are N whole vectors, and their results leave together. Vectors come by way of the warp's shared memory: 32 threads ask
    for 512 bytes at once, and each takes its own, which lie side by side. How long rows are is known where they are folded, so all of it is straight
    code. On an H200, through short_rows and this way (256 MB, us): sums of rows of 3, 5 and 7 f32 130, 91 and 80, and 84, 75 and 72; bf16 402, 265 and
    212, and 86, 77 and 72. */
