@@ -143,7 +143,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
         KEEPS(s->mates * cut->elements == lanes || (s->mates == 1 && cut->elements >= lanes));
-        KEEPS(s->lines == rdx_div_up(p->space.reduce_count, p->recipe.lanes));
+        KEEPS(s->lines == rdx_div_up(p->space.reduce_count, p->recipe.lanes) && s->items <= INT32_MAX);
+        KEEPS(s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE && RDX_CUDA_TILE % 512 == 0);
         KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size);
         KEEPS(s->pitch == 0 || (s->pitch >= s->row_bytes && s->pitch % 16 == 0));
         bool aligned = p->space.keep[p->space.keep_rank - 1].in % 16 == 0;
@@ -257,7 +258,8 @@ static void check_limits(const PlanCase *p, const RdxConfig *c, const RdxCudaLau
     if (s->ring_bytes > 0)
         KEEPS(s->ring_bytes % 512 == 0 && cut->threads % 32 == 0);
     KEEPS(cut->shared_bytes == rdx_cuda_shared(s, cut->words) && cut->finish_shared_bytes == join);
-    KEEPS(cut->blocks == rdx_min(s->items, INT32_MAX));
+    int64_t warps = cut->kind == RDX_CUDA_KIND_SHORT_ROWS ? RDX_CUDA_WARPS : 1; /* that have an item each */
+    KEEPS(cut->blocks == rdx_min(rdx_div_up(s->items, warps), INT32_MAX));
     KEEPS(cut->words == rdx_div_up(rdx_recipe_state_bytes(&p->recipe), 4));
     KEEPS(join <= most && (join > 0) == (s->finishing != RDX_FINISHING_NONE));
     KEEPS(s->finishing == c->finishing);

@@ -254,7 +254,9 @@ bool rdx_cuda_launch_of(RdxCudaLaunch *launch, const RdxSituation *situation, co
         launch->threads = RDX_CUDA_THREADS;
         if (!kernels[kind].take(launch, situation, config))
             continue;
-        launch->blocks = rdx_min(launch->shape.items, INT32_MAX);
+        int64_t items = launch->shape.items;
+        launch->blocks =
+            rdx_min(kind == RDX_CUDA_KIND_SHORT_ROWS ? rdx_div_up(items, RDX_CUDA_WARPS) : items, INT32_MAX);
         launch->shared_bytes = rdx_cuda_shared(&launch->shape, words);
         launch->finish_shared_bytes = rdx_cuda_join_shared(&launch->shape, words);
         return true;

@@ -65,8 +65,8 @@ enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 #define RDX_CUDA_HAS_PIECE_COLUMNS(size) ((size) >= 4)
 /* Whether nodes of three vectors have room in registers, beside which more than a few spill (kernel_ragged_columns.cu). */
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
-/* Stages of a warp and bytes of each (kernel_short_rows.cu). */
-enum { RDX_CUDA_STAGES = 3, RDX_CUDA_TILE = 4096 };
+/* Bytes of a warp's tile of short rows, in whole lines (kernel_short_rows.cu): of three blocks a multiprocessor. */
+enum { RDX_CUDA_TILE = 9216 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
    what has room beside them in 128 registers; 0: nothing has. */
 #define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
@@ -136,7 +136,7 @@ typedef struct RdxCudaLaunch {
     int kind;                    /* RdxCudaKind; RDX_CUDA_KINDS: none takes the plan */
     int elements, words;         /* of a vector, of a node: what the kernel was stamped for */
     int threads;                 /* of a block */
-    int64_t blocks;              /* of the grid: an item each. Those of short_rows stay: so many at most */
+    int64_t blocks;              /* of the grid: an item each, of short_rows one for each warp */
     int64_t shared_bytes;        /* dynamic, of a block */
     int64_t finish_shared_bytes; /* the same of a block that joins parts */
     RdxCudaShape shape;

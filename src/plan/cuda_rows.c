@@ -96,13 +96,16 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
         space->keep_rank == 0)
         return false;
     int64_t step = space->keep[space->keep_rank - 1].in;
-    bool aligned = are_aligned(config, step);
+    RdxLayout layout;
+    rdx_layout_of(&layout, s);
+    bool aligned =
+        are_aligned(config, step) || (config->variant == RDX_FORM_TILE && layout.stream_align >= 16 && step % 16 == 0);
     if (step != recipe->count * space->in_size && !aligned)
         return false;
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     launch->elements = lanes_of_thread(recipe, space->in_size, launch->words);
-    shape->ring_bytes = RDX_CUDA_WARPS * RDX_CUDA_STAGES * RDX_CUDA_TILE;
+    shape->ring_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
     shape->row_bytes = (int)(recipe->count * space->in_size);
     int each = (int)rdx_div_up(shape->row_bytes, 16);
     shape->row_magic = 65536 / each + 1;
@@ -116,14 +119,14 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
     int64_t in_tile = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;
     if (!shape->pitch && aligned)
         in_tile = RDX_CUDA_TILE / shape->row_bytes;
-    int at_once = 32 / shape->mates;
-    /* Whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
-    if (in_tile > at_once)
-        in_tile = in_tile / at_once * at_once;
+    /* As many as leave two blocks for every multiprocessor, and whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
+    in_tile = rdx_min(in_tile, rdx_max(space->keep_count / (2 * RDX_CUDA_WARPS * s->device->units), 1));
+    int64_t turn = rdx_min(shape->lines == 1 ? 32 : 32 / shape->mates, rdx_pow2_ceil(in_tile + 1) / 2);
+    in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
-    shape->group_outputs = in_tile;
+    shape->group_outputs = in_tile; /* of a warp */
     rdx_cuda_count_items(shape, space, recipe);
-    return rdx_cuda_fits(launch, s);
+    return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
 /* ---- A warp a chunk ---- */

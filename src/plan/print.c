@@ -97,14 +97,13 @@ static int cuda_fields(const RdxConfig *c, Field *f)
     return n;
 }
 
-/* What is launched. Blocks of short rows stay as long as there are rows: as many as the device holds. */
+/* What is launched. */
 static int launch_fields(const RdxConfig *c, Field *f)
 {
     const RdxCudaLaunch *l = &c->launch;
     const int64_t outputs = l->shape.group_outputs, team = l->shape.team;
     int n = 0;
-    f[n++] = (Field){"blocks", l->kind == RDX_CUDA_KIND_SHORT_ROWS ? "at most " : "",
-                     l->blocks == 1 ? " block" : " blocks", l->blocks, -1};
+    f[n++] = (Field){"blocks", "", l->blocks == 1 ? " block" : " blocks", l->blocks, -1};
     f[n++] = (Field){"threads", " of ", " threads", l->threads, -1};
     f[n++] = (Field){"outputs_per_block", "", outputs == 1 ? " output a block" : " outputs a block", outputs, -1};
     f[n++] = (Field){"warps_per_output", "", " warps an output", team, team > 1 ? 0 : team};

@@ -198,20 +198,6 @@ static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device, int id)
         "cudaKernelSetAttributeForDevice");
 }
 
-/* Blocks of a grid: one an item, dealt out by the hardware. Those of short rows stay and take tile after tile. */
-static RdxStatus choose_grid(Code *code, const RdxCudaLaunch *plan, const RdxDeviceInfo *device)
-{
-    int resident = 0;
-    code->grid = plan->blocks;
-    if (plan->kind != RDX_CUDA_KIND_SHORT_ROWS)
-        return RDX_OK;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &resident, code->kernel,
-                                     plan->threads, (size_t)plan->shared_bytes),
-                            "cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
-    code->grid = rdx_min(code->grid, rdx_max((int64_t)resident * device->units, 1));
-    return RDX_OK;
-}
-
 static RdxStatus launch(const RdxLaunch *launch);
 
 static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
@@ -234,7 +220,7 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     code.kernel = found->code;
     code.id = id;
     RDX_TRY(ready(code.kernel, &info, id));
-    RDX_TRY(choose_grid(&code, plan, &info));
+    code.grid = plan->blocks;
     if (config->finishing == RDX_FINISHING_LAUNCH) {
         const RdxCudaKernel *finish = find(finish_tables, space, recipe);
         if (!finish)

@@ -1,86 +1,54 @@
-/* warp: short contiguous rows. A warp copies tiles of whole rows, up to 4 KiB, into shared memory of its own (platform.cuh), two on
-   their way while it folds a third, and there is no barrier but the warp's. `mates` neighbouring threads share a row, so that a
-   warp folds 32 / mates rows at once: thread c of them reads the words c, c + mates, c + 2 mates ... of a row, wherever it starts. A
-   word has four or two neighbouring lanes of 8 and 16 bits, or one of a wider type, all of it at once. The thread halves its up to
-   16 lanes between words, the mates halve what is left by shuffles, and lanes of one word come last. Of integers, which come to the
-   same in any order, a thread has up to 32 lanes and one state.
+/* warp: short contiguous rows. A warp copies a tile of whole rows, up to 9 KiB, into shared memory of its own (platform.cuh) and folds it;
+   there is no barrier but the warp's, and what a multiprocessor waits for is hidden by its other blocks. `mates` neighbouring threads share a
+   row, so that a warp folds 32 / mates rows at once.
 
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
    apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks
 
-   Real sums and their like, var, and what comes to the same in any order know a way of their own: rows of one line are folded an element a
-   load, with mates and lanes known to the compiler, up to 32 rows between two questions of what the problem is (64M x 4 f32: 184
-   instructions a row before).
-
-   All mates have the result. */
-#include "short_rows.cuh"
+   Rows of one line are folded by line_fold.cuh, others by short_rows.cuh. All mates have the result, and each keeps that of its turn: results go
+   out by the warp. */
+#include "line_fold.cuh"
+#include "ring.cuh"
 
 namespace rdx
 {
 
-enum { STAGES = RDX_CUDA_STAGES, TILE_BYTES = RDX_CUDA_TILE, WARPS = RDX_CUDA_THREADS / 32 };
+enum { TILE_BYTES = RDX_CUDA_TILE, WARPS = RDX_CUDA_THREADS / 32 };
 
-/* What a warp reads, in order: tile after tile. */
-template <class K> struct TileSource {
-    const Problem &p;
-    SharedAt stages; /* of the warp */
-    int thread;
-    int64_t number; /* of the item */
+/* What a warp has: rows from output `first` on, which lie from `at` on in shared memory, `pitch` bytes from each other. */
+struct Tile {
+    int64_t first;
+    SharedAt at;
+    int rows, pitch, thread;
 
-    __device__ __forceinline__ void issue(int stage)
-    {
-        const RdxCudaShape &s = p.shape;
-        if (number < s.items) {
-            Item item = item_of(p, number);
-            const unsigned char *from = p.in + seek_output(p, item.first_output).in;
-            SharedAt to = stages + stage * TILE_BYTES;
-            if (s.pitch == 0)
-                copy_stretch(to, from, (int)item.outputs * s.row_bytes);
-            else
-                copy_rows(to, from, (int)item.outputs);
-        }
-        number += (int64_t)gridDim.x * WARPS;
-        commit_copies();
-    }
-
-  private:
-    __device__ __forceinline__ void copy_stretch(SharedAt to, const unsigned char *from, int bytes) const
+    /* Rows that follow each other. */
+    __device__ __forceinline__ void copy_packed(const unsigned char *from)
     {
         int before = (int)((uintptr_t)from & 15);
-        from -= before;
-        bytes += before;
-        int at = thread * 16, left = bytes - at, last = bytes & ~15;
-        const unsigned char *own =
-            (const unsigned char *)forgotten((int64_t)(from + at)); /* lest each copy adds it up */
-        to += at;
-#pragma unroll
-        for (int line = 0; line < TILE_BYTES; line += line_bytes)
-            if (left >= line + 16)
-                copy_async(to + line, own + line, 16);
-        if (last < bytes && thread == (last / 16 & 31))
-            copy_async(to + (last - at), own + (last - at), bytes - last);
+        copy_stretch<TILE_BYTES / line_bytes>(at, from - before, rows * pitch + before, thread);
+        at += before;
     }
 
-    __device__ __forceinline__ void copy_rows(SharedAt to, const unsigned char *from, int rows) const
+    /* Rows that lie `step` bytes from each other. */
+    __device__ __forceinline__ void copy_apart(const unsigned char *from, int64_t step, int row_bytes, int magic) const
     {
-        const RdxCudaShape &s = p.shape;
-        int each = (s.row_bytes + 15) / 16;
-        int64_t step = p.keep_rank ? p.dims[p.keep_rank - 1].in : 0;
+        int each = (row_bytes + 15) / 16;
 #pragma unroll 1
         for (int v = thread; v < rows * each; v += 32) {
-            int row = (v * s.row_magic) >> 16, at = (v - row * each) * 16, left = s.row_bytes - at;
-            copy_async(to + row * s.pitch + at, from + row * step + at, left < 16 ? left : 16);
+            int row = (v * magic) >> 16, place = (v - row * each) * 16, left = row_bytes - place;
+            copy_async(at + row * pitch + place, from + row * step + place, left < 16 ? left : 16);
         }
     }
 };
 
-/* Sums of 16 bits are stored in as many as a rule, and there are many of them. */
+/* What there are many of is stored without being asked what it is: sums of 16 bits, in as many, and variances. */
 template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, const typename K::A::Node &node)
 {
     typedef typename K::A A;
+    constexpr bool sum = K::size == 2 && is_float_sum<A>(), variance = A::algebra == RDX_ALGEBRA_VAR;
     Target target = target_of(p, output, 0, 1);
-    if constexpr (K::size == 2 && is_float_sum<A>() && A::work == RDX_WORK_F32) {
-        if (p.shape.value_bytes == 2 && p.recipe.finish == RDX_FINISH_VALUE) {
+    if constexpr ((sum || variance) && A::work == RDX_WORK_F32) {
+        if (variance ? p.shape.value_bytes > 0 : p.shape.value_bytes == 2 && p.recipe.finish == RDX_FINISH_VALUE) {
             Value<A>::template store<1, true>(p, target.out, &node);
             return;
         }
@@ -88,75 +56,86 @@ template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, co
     emit<A>(p, target, node);
 }
 
-template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) short_rows_kernel(const __grid_constant__ Problem p)
+template <class K> RDX_DEVICE void reduce_lines(const Problem &p, const Tile &tile, const LineJoin *joins)
+{
+    LineRow<K> fold(p, joins, tile.thread, tile.pitch, (int)p.shape.group_outputs);
+    int own = fold.row_of(fold.c, tile.thread);
+#pragma unroll 1
+    for (int done = 0; done < tile.rows; done += 32) {
+        int left = tile.rows - done < 32 ? tile.rows - done : 32;
+        typename K::A::Node result = fold.fold_rows(tile.at + done * tile.pitch, tile.thread, tile.pitch, left);
+        if (own < left)
+            emit_row<K>(p, tile.first + done + own, result);
+    }
+}
+
+template <class K> RDX_DEVICE void reduce_rows(const Problem &p, const Tile &tile, const RowPairs<typename K::A> &pairs)
 {
     typedef typename K::A A;
-    RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
-    int thread = kept(thread_of_warp()), warp = warp_of_block();
-    int row = thread >> log2_of(s.mates), at_once = 32 >> log2_of(s.mates);
-    /* Neighbouring warps take neighbouring tiles; where tiles are fewer than warps, neighbouring blocks do. */
-    bool few = s.items < (int64_t)gridDim.x * WARPS;
-    int64_t number = few ? (int64_t)warp * gridDim.x + blockIdx.x : (int64_t)blockIdx.x * WARPS + warp;
-    TileSource<K> source = {p, shared_at(shared) + warp * STAGES * TILE_BYTES, thread, number};
-    typedef RowPairs<A> Pairs;
-    RDX_SHARED_ARRAY(typename A::Pair, pairs, A::counted ? Pairs::LEVELS * Pairs::KINDS : 1);
-    if constexpr (A::counted)
-        Pairs{pairs}.fill((int)p.recipe.count);
-    ShortRow<K> fold(p, {pairs}, thread);
-    int stage = 0;
-    for (int i = 0; i < STAGES - 1; i++)
-        source.issue(i);
+    ShortRow<K> fold(p, pairs, tile.thread);
+    bool crooked = ((uintptr_t)tile.at | (unsigned)tile.pitch) & 3;
+    int row = tile.thread >> log2_of(s.mates), at_once = 32 >> log2_of(s.mates), rows = tile.rows;
+    typename A::Node result = unset<A>();
+    int turn = 0;
 #pragma unroll 1
-    for (; number < s.items; number += (int64_t)gridDim.x * WARPS) {
-        wait_copies<STAGES - 2>();
-        __syncwarp(); /* others' copies are here, and all have done with the stage that is asked for anew */
-        source.issue(stage == 0 ? STAGES - 1 : stage - 1);
-        Item item = item_of(p, number);
-        SharedAt tile = source.stages + stage * TILE_BYTES;
-        int pitch = s.pitch, rows = (int)item.outputs;
-        if (pitch == 0) {
-            pitch = s.row_bytes;
-            tile += (int)((uintptr_t)(p.in + seek_output(p, item.first_output).in) & 15);
-        }
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
-        bool crooked = ((uintptr_t)tile | (unsigned)pitch) & 3;
-        /* All mates have a row's result, and each keeps that of its turn: results go out by the warp. */
-        if constexpr (ShortRow<K>::knows_lines) {
-            SharedAt last = tile + (rows - 1) * pitch;
-            int done = 0;
-#pragma unroll 1
-            for (; done < rows; done += 32) {
-                int turns = rows - done < 32 ? (rows - done + at_once - 1) >> log2_of(at_once) : s.mates;
-                int own = done + row + fold.c * at_once;
-                typename A::Node result = unset<A>();
-                if (!fold.fold_lines(tile + (done + row) * pitch, last, at_once * pitch, turns, crooked, result))
-                    break;
-                if (own < rows)
-                    emit_row<K>(p, item.first_output + own, result);
-            }
-            if (done >= rows)
-                continue;
-        }
-        typename A::Node result = unset<A>();
-        int turn = 0;
-#pragma unroll 1
-        for (int first = 0; first < rows; first += at_once) {
-            typename A::Node node[ShortRow<K>::states];
-            fold.fold(tile + (first + row < rows ? first + row : rows - 1) * pitch, crooked, node);
-            typename A::Node folded = fold.halve(node);
-            if (fold.c == turn)
-                result = folded;
-            turn++;
-            if (turn == s.mates || first + at_once >= rows) {
-                int own = first + row - (turn - 1 - fold.c) * at_once;
-                if (fold.c < turn && own < rows)
-                    emit_row<K>(p, item.first_output + own, result);
-                turn = 0;
-            }
+    for (int first = 0; first < rows; first += at_once) {
+        typename A::Node node[ShortRow<K>::states];
+        fold.fold(tile.at + (first + row < rows ? first + row : rows - 1) * tile.pitch, crooked, node);
+        typename A::Node folded = fold.halve(node);
+        if (fold.c == turn)
+            result = folded;
+        turn++;
+        if (turn == s.mates || first + at_once >= rows) {
+            int own = first + row - (turn - 1 - fold.c) * at_once;
+            if (fold.c < turn && own < rows)
+                emit_row<K>(p, tile.first + own, result);
+            turn = 0;
         }
     }
+}
+
+template <class K>
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
+    short_rows_kernel(const __grid_constant__ Problem p)
+{
+    typedef typename K::A A;
+    typedef RowPairs<A> Pairs;
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    RDX_SHARED_ARRAY(LineJoin, joins, LineRow<K>::most_joins);
+    RDX_SHARED_ARRAY(typename A::Pair, pairs, A::counted ? Pairs::LEVELS * Pairs::KINDS : 1);
+    const RdxCudaShape &s = p.shape;
+    const int warp = warp_of_block();
+    const unsigned number = blockIdx.x * WARPS + warp;
+    Item item = item_of<unsigned>(p, number);
+    Tile tile = {item.first_output, shared_at(shared) + warp * TILE_BYTES, number < s.items ? (int)item.outputs : 0,
+                 s.pitch ? s.pitch : s.row_bytes, kept(thread_of_warp())};
+    if (tile.rows > 0) {
+        const unsigned char *from = p.in + seek_output(p, tile.first).in;
+        if (s.pitch == 0)
+            tile.copy_packed(from);
+        else
+            tile.copy_apart(from, p.dims[p.keep_rank - 1].in, s.row_bytes, s.row_magic);
+    }
+    commit_copies();
+    const bool lines = LineRow<K>::takes(p);
+    if constexpr (A::counted) {
+        if (lines) {
+            LineRow<K>::fill(joins, (int)p.recipe.count);
+            __syncthreads();
+        } else {
+            Pairs{pairs}.fill((int)p.recipe.count);
+        }
+    }
+    if (tile.rows <= 0)
+        return;
+    wait_copies<0>();
+    __syncwarp();
+    if constexpr (LineRow<K>::exists) {
+        if (lines)
+            return reduce_lines<K>(p, tile, joins);
+    }
+    reduce_rows<K>(p, tile, {pairs});
 }
 
 /* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */

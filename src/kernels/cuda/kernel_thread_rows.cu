@@ -65,14 +65,9 @@ template <class K, int N> RDX_DEVICE void reduce_thread_rows(const Problem &p, u
     const int thread = thread_of_warp();
     int64_t first = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * rows;
     int left = p.outputs - first < rows ? (int)(p.outputs - first) : rows;
-    const unsigned char *at = p.in + first * (N * K::size) + thread * 16;
     SharedAt tile = shared_at(shared) + warp_of_block() * (MOST * N * line_bytes);
-#pragma unroll
-    for (int line = 0; line < MOST * N; line++) {
-        int bytes = left * (N * K::size) - thread * 16 - line * line_bytes;
-        if (bytes > 0)
-            copy_async(tile + line * line_bytes + thread * 16, at + line * line_bytes, bytes < 16 ? bytes : 16);
-    }
+    if (left > 0)
+        copy_stretch<MOST * N>(tile, p.in + first * (N * K::size), left * (N * K::size), thread);
     commit_copies();
     wait_copies<0>();
     __syncwarp();

@@ -40,6 +40,24 @@ RDX_DEVICE void copy_group(SharedAt group, const unsigned char *at)
         copy_async(group + line_bytes * u, at + line_bytes * u, 16);
 }
 
+/* The first `bytes` of a stretch of memory, LINES lines at most, by a warp; `from` is a multiple of 16. */
+template <int LINES> RDX_DEVICE void copy_stretch(SharedAt to, const unsigned char *from, int bytes, int thread)
+{
+    constexpr int AT_ONCE = 4;
+    int left = bytes - thread * 16, last = bytes & ~15;
+    if (last < bytes && thread == (last / 16 & 31))
+        copy_async(to + last, from + last, bytes - last);
+    to += thread * 16;
+    from += thread * 16;
+#pragma unroll
+    for (int line = 0; line < LINES; line++) {
+        if (line > 0 && line % AT_ONCE == 0) /* lest each copy adds up a place of its own */
+            from = (const unsigned char *)forgotten((int64_t)(from + AT_ONCE * line_bytes));
+        if (left >= line * line_bytes + 16)
+            copy_async(to + line * line_bytes, from + line % AT_ONCE * line_bytes, 16);
+    }
+}
+
 /* Vector u of a group. */
 RDX_DEVICE Vector<16> take(SharedAt group, int u)
 {

@@ -28,11 +28,6 @@ template <class K> struct ShortRow {
     static constexpr int load_bytes = K::size * W;
     static constexpr bool any_order = is_exact<A>();
     static constexpr int states = any_order ? 1 : J;
-    /* fold_lines: real nodes of one word or, with counts, of two, but for 8-bit floats, and what takes its elements in any order. */
-    static constexpr bool plain =
-        !any_order && A::unit == 1 && A::words == (A::counted ? 2 : 1) && !A::indexed && K::size > 1;
-    static constexpr bool knows_lines = plain || any_order;
-
     const Problem &p;
     RowPairs<A> pairs;
     int mates, c;    /* c: this thread's place among them */
@@ -78,6 +73,9 @@ template <class K> struct ShortRow {
             for (int j = 0; j < J; j += W) {
                 if (!FULL && ends_at(j, most))
                     break;
+                if (!FULL) /* else what was there before is kept, in registers */
+                    for (int w = 0; w < load_bytes / 4; w++)
+                        word[j / W][w] = 0;
                 if (FULL || j < count)
                     load_shared_element<load_bytes>(word[j / W], at + j / W * step, parts);
             }
@@ -89,6 +87,7 @@ template <class K> struct ShortRow {
                 uint32_t low, high = 0;
                 if (ends_at(j, most))
                     break;
+                word[j / W][0] = 0;
                 if (j < count) {
                     load_shared_element<4>(&low, at + j / W * step, false);
                     if (j < more)
@@ -228,193 +227,6 @@ template <class K> struct ShortRow {
         Node other = shuffle_xor<A>(node, bit);
         bool swaps = A::counted && c & bit; /* else sides do not matter */
         return join_lanes(swaps ? other : node, swaps ? node : other, lane, h);
-    }
-
-    /* T(MATES, c) from all of the T(2 H MATES, .). */
-    template <int MATES, int H> __device__ __forceinline__ void halve_all(Node *node) const
-    {
-        if constexpr (H >= 1) {
-#pragma unroll
-            for (int i = 0; i < H; i++)
-                node[i] = join_lanes(node[i], node[i + H], c + i * MATES, H * MATES);
-            halve_all<MATES, H / 2>(node);
-        }
-    }
-
-    template <class In, int MAP> __device__ __forceinline__ Node node_of(const uint32_t *word, int byte) const
-    {
-        T x, y;
-        read_element<A, In, MAP>(p.recipe, word, byte, x, y);
-        return Step<A>::end(Step<A>::begin(x, y, 0), 1);
-    }
-
-    /* The node of a row of one line, an element a load: LANES a thread, of which no thread lacks one of the lower half. FULL: none at
-       all. */
-    template <bool FULL, int MATES, int LANES, class In, int MAP>
-    __device__ __forceinline__ Node fold_line(SharedAt at) const
-    {
-        constexpr int H = LANES > 1 ? LANES / 2 : 1, step = K::size * MATES;
-        int n = (int)p.recipe.count;
-        int own = (n - c + MATES - 1) >> log2_constant(MATES); /* lanes of this thread */
-        uint32_t word[LANES][K::size < 4 ? 1 : K::size / 4];
-        Node node[H];
-        bool parts = is_complex(p.recipe.in);
-#pragma unroll
-        for (int j = 0; j < H; j++)
-            load_shared_element<K::size>(word[j], at + j * step, parts);
-#pragma unroll
-        for (int j = H; j < LANES; j++) {
-            if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
-                break;
-            if (FULL || j < own)
-                load_shared_element<K::size>(word[j], at + j * step, parts);
-        }
-#pragma unroll
-        for (int j = 0; j < H; j++)
-            node[j] = node_of<In, MAP>(word[j], 0);
-#pragma unroll
-        for (int j = H; j < LANES; j++) {
-            if (!FULL && ((j - H) & (j - H - 1)) == 0 && j * MATES >= n)
-                break;
-            if (FULL || j < own)
-                node[j - H] = join_full<A>(node[j - H], node_of<In, MAP>(word[j], 0), 1, 1);
-        }
-        halve_all<MATES, H / 2>(node);
-#pragma unroll
-        for (int bit = MATES / 2; bit >= 1; bit /= 2)
-            node[0] = join_mates(node[0], bit, c & (bit - 1), bit);
-        return node[0];
-    }
-
-    /* The same in any order: pieces of BYTES, an element or a word of whole ones, eight at a time; no thread goes without. */
-    template <int MATES, int BYTES, class In, int MAP> __device__ __forceinline__ Node fold_pieces(SharedAt at) const
-    {
-        constexpr int step = BYTES * MATES, each = BYTES / K::size;
-        int pieces = (int)p.recipe.count / each, left = (pieces >> log2_constant(MATES)) - 1;
-        bool more = c < (pieces & (MATES - 1)), parts = is_complex(p.recipe.in);
-        int64_t step_index = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
-        int64_t index = A::indexed ? p.index_offset + c * each * step_index : 0;
-        typename Step<A>::State state;
-        auto fold = [&](auto count, bool begins) {
-            constexpr int COUNT = decltype(count)::value;
-            uint32_t word[COUNT][BYTES < 4 ? 1 : BYTES / 4];
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                load_shared_element<BYTES>(word[i], at + i * step, parts);
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) {
-                if constexpr (BYTES > 1 && adds_words<K, In, MAP>()) {
-                    int sum = sum_of_bytes<In, MAP>(p.recipe, word[i][0], W);
-                    state = begins ? Step<A>::begin(sum, sum, 0) : Step<A>::next(state, sum, sum, 0, 0);
-                } else {
-#pragma unroll
-                    for (int e = 0; e < each; e++) {
-                        T x, y;
-                        int64_t here = index + (i * MATES * each + e) * step_index;
-                        read_element<A, In, MAP>(p.recipe, word[i], e * K::size, x, y);
-                        state = begins && e == 0 ? Step<A>::begin(x, y, here) : Step<A>::next(state, x, y, 0, here);
-                    }
-                }
-            }
-            at += COUNT * step;
-            index += COUNT * MATES * each * step_index;
-        };
-        fold(std::integral_constant<int, 1>(), true);
-#pragma unroll 1
-        for (; left >= 8; left -= 8)
-            fold(std::integral_constant<int, 8>(), false);
-        if (left & 4)
-            fold(std::integral_constant<int, 4>(), false);
-        if (left & 2)
-            fold(std::integral_constant<int, 2>(), false);
-        if (left & 1)
-            fold(std::integral_constant<int, 1>(), false);
-        if (more)
-            fold(std::integral_constant<int, 1>(), false);
-        Node node = Step<A>::end(state, 0);
-#pragma unroll
-        for (int bit = MATES / 2; bit >= 1; bit /= 2)
-            node = join_full<A>(node, shuffle_xor<A>(node, bit), 0, 0);
-        return node;
-    }
-
-    /* fold(row) for a row a turn, `apart` from each other, the last of them at `last`; a thread keeps that of its own turn. */
-    template <int MATES, class F>
-    __device__ __forceinline__ Node fold_turns(SharedAt at, SharedAt last, int apart, int turns, F &&fold) const
-    {
-        if constexpr (MATES == 1)
-            return fold(at < last ? at : last);
-        Node own = {};
-#pragma unroll 1
-        for (int turn = 0; turn < turns; turn++) {
-            Node folded = fold(at < last ? at : last);
-            if (turn == c)
-                own = folded;
-            at += apart;
-        }
-        return own;
-    }
-
-    template <int MATES, int LANES, class In, int MAP>
-    __device__ __forceinline__ Node fold_with(SharedAt at, SharedAt last, int apart, int turns) const
-    {
-        constexpr bool more_mates = LANES == J, more = LANES * MATES * K::size < 512; /* bytes of a line */
-        int n = (int)p.recipe.count;
-        if constexpr (more) {
-            if (n > LANES * MATES)
-                return fold_with < more_mates ? 2 * MATES : MATES, more_mates ? J : 2 * LANES, In,
-                       MAP > (at, last, apart, turns);
-        }
-        auto fold = [&](auto full) {
-            return fold_turns<MATES>(at, last, apart, turns, [&](SharedAt row) {
-                return fold_line<decltype(full)::value, MATES, LANES, In, MAP>(row + c * K::size);
-            });
-        };
-        if constexpr (!A::counted) { /* of those with counts, packed rows take what is full */
-            if (n == LANES * MATES)
-                return fold(std::true_type());
-        }
-        return fold(std::false_type());
-    }
-
-    template <int MATES, class In, int MAP>
-    __device__ __forceinline__ Node fold_any(SharedAt at, SharedAt last, int apart, int turns, bool words) const
-    {
-        if constexpr (J * MATES * K::size < 512) { /* bytes of a line */
-            if (mates > MATES)
-                return fold_any<2 * MATES, In, MAP>(at, last, apart, turns, words);
-        }
-        auto fold = [&](auto bytes) {
-            constexpr int BYTES = decltype(bytes)::value;
-            return fold_turns<MATES>(at, last, apart, turns,
-                                     [&](SharedAt row) { return fold_pieces<MATES, BYTES, In, MAP>(row + c * BYTES); });
-        };
-        /* Of 16 bits too it would double the code to save a vector 4 of its 25 cycles. */
-        if constexpr (K::size == 1) {
-            if (words)
-                return fold(std::integral_constant<int, load_bytes>());
-        }
-        return fold(std::integral_constant<int, K::size>());
-    }
-
-    /* The same for as many mates and lanes as there are, where rows have one line and the map is one that kernels know. */
-    __device__ __forceinline__ bool fold_lines(SharedAt at, SharedAt last, int apart, int turns, bool crooked,
-                                               Node &own) const
-    {
-        bool done = false;
-        if constexpr (knows_lines) {
-            if (p.shape.lines == 1)
-                with_frequent<K>(p.recipe, [&](auto in, auto map) {
-                    typedef decltype(in) In;
-                    constexpr int MAP = decltype(map)::value;
-                    if constexpr (plain)
-                        own = fold_with<1, 1, In, MAP>(at, last, apart, turns);
-                    else if constexpr (K::size > 1 || In::integral)
-                        own = fold_any<1, In, MAP>(at, last, apart, turns, !crooked && p.recipe.count % W == 0);
-                    done = plain || K::size > 1 || In::integral;
-                });
-        }
-        return done;
     }
 
     __device__ __forceinline__ Node halve(Node *node) const
