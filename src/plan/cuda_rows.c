@@ -121,7 +121,7 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
         in_tile = RDX_CUDA_TILE / shape->row_bytes;
     /* As many as leave two blocks for every multiprocessor, and whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
     in_tile = rdx_min(in_tile, rdx_max(space->keep_count / (2 * RDX_CUDA_WARPS * s->device->units), 1));
-    int64_t turn = rdx_min(shape->lines == 1 ? 32 : 32 / shape->mates, rdx_pow2_ceil(in_tile + 1) / 2);
+    int64_t turn = rdx_min(shape->lines == 1 ? 32 : 32 / shape->mates, rdx_pow2_floor(in_tile));
     in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     shape->group_outputs = in_tile; /* of a warp */
