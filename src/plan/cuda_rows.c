@@ -119,8 +119,9 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
     int64_t in_tile = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;
     if (!shape->pitch && aligned)
         in_tile = RDX_CUDA_TILE / shape->row_bytes;
-    /* As many as leave two blocks for every multiprocessor, and whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
-    in_tile = rdx_min(in_tile, rdx_max(space->keep_count / (2 * RDX_CUDA_WARPS * s->device->units), 1));
+    /* As many as leave some blocks for every multiprocessor, and whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
+    const int64_t some_blocks = rdx_max(s->device->many_blocks / 16, 1);
+    in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * some_blocks)), 1);
     int64_t turn = rdx_min(shape->lines == 1 ? 32 : 32 / shape->mates, rdx_pow2_floor(in_tile));
     in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;

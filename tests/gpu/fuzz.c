@@ -90,6 +90,11 @@ START_TEST(short_rows)
             }
             snprintf(text, sizeof text, "%s:75x%d@%dx1/1:seed=3", ops[op], elements[n], elements[n] / 16 * 16 + 32);
             try_case(text);
+            if (elements[n] <= 129 &&
+                !gpu_reduced()) { /* tiles of 32 rows, for all warps of two blocks a multiprocessor */
+                snprintf(text, sizeof text, "%s:70001x%d+1/1:seed=3", ops[op], elements[n]);
+                try_case(text);
+            }
         }
     ck_assert_int_gt(counts.runs, 0);
 }
