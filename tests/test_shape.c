@@ -11,7 +11,7 @@
 
 static const char *const devices[] = {"h200", "a100", "t4"};
 
-enum { SHAPES = 4000, KERNEL_SHARED = 2048 };
+enum { SHAPES = 4000, KERNEL_SHARED = 3072 };
 
 typedef struct Group {
     int64_t first, outputs;
@@ -258,8 +258,7 @@ static void check_limits(const PlanCase *p, const RdxConfig *c, const RdxCudaLau
     if (s->ring_bytes > 0)
         KEEPS(s->ring_bytes % 512 == 0 && cut->threads % 32 == 0);
     KEEPS(cut->shared_bytes == rdx_cuda_shared(s, cut->words) && cut->finish_shared_bytes == join);
-    int64_t warps = cut->kind == RDX_CUDA_KIND_SHORT_ROWS ? RDX_CUDA_WARPS : 1; /* that have an item each */
-    KEEPS(cut->blocks == rdx_min(rdx_div_up(s->items, warps), INT32_MAX));
+    KEEPS(cut->blocks == rdx_min(rdx_div_up(s->items, rdx_cuda_items_of_block(cut->kind)), INT32_MAX));
     KEEPS(cut->words == rdx_div_up(rdx_recipe_state_bytes(&p->recipe), 4));
     KEEPS(join <= most && (join > 0) == (s->finishing != RDX_FINISHING_NONE));
     KEEPS(s->finishing == c->finishing);

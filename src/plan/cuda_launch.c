@@ -8,7 +8,7 @@ enum {
     WIDE = 32,
     BATCH = 32,
     BATCH_BYTES = 32768,
-    STATIC_BYTES = 2048, /* of shared memory that a kernel may have declared */
+    STATIC_BYTES = 3072, /* of shared memory that a kernel may have declared */
 };
 
 int rdx_cuda_log2_up(int64_t n)
@@ -254,9 +254,7 @@ bool rdx_cuda_launch_of(RdxCudaLaunch *launch, const RdxSituation *situation, co
         launch->threads = RDX_CUDA_THREADS;
         if (!kernels[kind].take(launch, situation, config))
             continue;
-        int64_t items = launch->shape.items;
-        launch->blocks =
-            rdx_min(kind == RDX_CUDA_KIND_SHORT_ROWS ? rdx_div_up(items, RDX_CUDA_WARPS) : items, INT32_MAX);
+        launch->blocks = rdx_min(rdx_div_up(launch->shape.items, rdx_cuda_items_of_block(kind)), INT32_MAX);
         launch->shared_bytes = rdx_cuda_shared(&launch->shape, words);
         launch->finish_shared_bytes = rdx_cuda_join_shared(&launch->shape, words);
         return true;

@@ -65,7 +65,7 @@ enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 #define RDX_CUDA_HAS_PIECE_COLUMNS(size) ((size) >= 4)
 /* Whether nodes of three vectors have room in registers, beside which more than a few spill (kernel_ragged_columns.cu). */
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
-/* Bytes of a warp's tile of short rows, in whole lines (kernel_short_rows.cu): of three blocks a multiprocessor. */
+/* Bytes of a warp's tile of short rows, in whole lines (kernel_short_rows.cu): of three blocks a multiprocessor of sm_90. */
 enum { RDX_CUDA_TILE = 9216 };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
    what has room beside them in 128 registers; 0: nothing has. */
@@ -91,7 +91,7 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 
-/* How blocks cut the problem. A group is the outputs of one block; it never crosses a multiple of run_outputs. What blocks of rows ask for
+/* How blocks cut the problem. A group is the outputs of one block, of short_rows those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
    before their first load comes first (kernels/cuda/problem.h), then what those of columns do. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, part_chunks;
@@ -121,7 +121,7 @@ typedef struct RdxCudaShape {
     int ring_bytes; /* of the rings of a block, or of the chunks that its warps fold */
     /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
-    /* short_rows: threads that share a row, as thread_rows says 1; lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
+    /* short_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
     /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */
@@ -136,10 +136,16 @@ typedef struct RdxCudaLaunch {
     int kind;                    /* RdxCudaKind; RDX_CUDA_KINDS: none takes the plan */
     int elements, words;         /* of a vector, of a node: what the kernel was stamped for */
     int threads;                 /* of a block */
-    int64_t blocks;              /* of the grid: an item each, of short_rows one for each warp */
+    int64_t blocks;              /* of the grid */
     int64_t shared_bytes;        /* dynamic, of a block */
     int64_t finish_shared_bytes; /* the same of a block that joins parts */
     RdxCudaShape shape;
 } RdxCudaLaunch;
+
+/* Items of a block: one, of short_rows one for each warp. */
+static inline int rdx_cuda_items_of_block(int kind)
+{
+    return kind == RDX_CUDA_KIND_SHORT_ROWS ? RDX_CUDA_THREADS / 32 : 1;
+}
 
 #endif

@@ -14,13 +14,6 @@ enum {
 
 /* ---- Short rows ---- */
 
-/* Rows that start at multiples of 16 bytes, as far as the plan knows. */
-static bool are_aligned(const RdxConfig *config, int64_t step)
-{
-    return config->variant != RDX_FORM_SHIFTED && config->variant != RDX_FORM_TILE && config->vector_bytes == 16 &&
-           step % 16 == 0;
-}
-
 /* Rows of 1, 2, 4 .. 32 whole, aligned vectors, or 2, 4 .. to a vector, with nothing between them and one copy of an output; not where a vector's
    nodes take more registers than there are. */
 bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
@@ -98,8 +91,7 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
     int64_t step = space->keep[space->keep_rank - 1].in;
     RdxLayout layout;
     rdx_layout_of(&layout, s);
-    bool aligned =
-        are_aligned(config, step) || (config->variant == RDX_FORM_TILE && layout.stream_align >= 16 && step % 16 == 0);
+    const bool aligned = layout.run_align >= 16; /* every row starts at a multiple of 16 */
     if (step != recipe->count * space->in_size && !aligned)
         return false;
     RdxCudaShape *shape = &launch->shape;
@@ -113,16 +105,21 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
     shape->mates = (int)rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / launch->elements, 1);
     /* Rows of an even number of vectors start in the same banks; a pad turns them. Of long ones and those of many threads, few are
        read at once. */
-    bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512 && shape->mates < 16;
+    const bool one_line = shape->lines == 1;
+    bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512 && (one_line || shape->mates < 16);
     if (step != shape->row_bytes || (even && aligned))
         shape->pitch = 16 * (each | 1);
     int64_t in_tile = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;
     if (!shape->pitch && aligned)
         in_tile = RDX_CUDA_TILE / shape->row_bytes;
-    /* As many as leave some blocks for every multiprocessor, and whole turns: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles of 30. */
-    const int64_t some_blocks = rdx_max(s->device->many_blocks / 16, 1);
-    in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * some_blocks)), 1);
-    int64_t turn = rdx_min(shape->lines == 1 ? 32 : 32 / shape->mates, rdx_pow2_floor(in_tile));
+    /* As many as leave a sixteenth of what are many blocks, and whole turns of a warp: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles
+       of 30. A row of a line has a thread for 32 elements, and 32 of them lie well in the banks. */
+    const int64_t fewest = rdx_max(s->device->many_blocks / 16, 1), threads = rdx_pow2_ceil(recipe->count) / 32;
+    in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * fewest)), 1);
+    int64_t turn = 32 / (one_line ? rdx_max(threads, 1) : shape->mates);
+    if (one_line && in_tile >= 32)
+        turn = 32;
+    turn = rdx_min(turn, rdx_pow2_floor(in_tile));
     in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     shape->group_outputs = in_tile; /* of a warp */

@@ -101,7 +101,7 @@ static int cuda_fields(const RdxConfig *c, Field *f)
 static int launch_fields(const RdxConfig *c, Field *f)
 {
     const RdxCudaLaunch *l = &c->launch;
-    const int64_t outputs = l->shape.group_outputs, team = l->shape.team;
+    const int64_t outputs = l->shape.group_outputs * rdx_cuda_items_of_block(l->kind), team = l->shape.team;
     int n = 0;
     f[n++] = (Field){"blocks", "", l->blocks == 1 ? " block" : " blocks", l->blocks, -1};
     f[n++] = (Field){"threads", " of ", " threads", l->threads, -1};

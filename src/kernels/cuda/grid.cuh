@@ -17,7 +17,7 @@ struct Item {
     int64_t first_output, outputs; /* of the group */
 };
 
-/* N: int64_t, or unsigned where there are fewer than 2^31 items and a block has one: what it works out stands before its first load then. */
+/* N: int64_t, or unsigned where there are fewer than 2^31 items and a block or warp has one: what it works out stands before its first load then. */
 template <class N> RDX_DEVICE Item group_of(const RdxCudaShape &s, N group)
 {
     Item item = {};
