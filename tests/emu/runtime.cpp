@@ -391,14 +391,6 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
 
 /* One and none by turns: a grid that is cut to what is resident has then enough blocks for most of its items, or a single one that
    takes all of them. */
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, size_t)
-{
-    static int asked;
-    Locked locked(lock);
-    *blocks = asked++ & 1;
-    return cudaSuccess;
-}
-
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **parameters, size_t shared_bytes,
                              cudaStream_t stream)
 {

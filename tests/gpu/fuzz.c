@@ -88,13 +88,16 @@ START_TEST(short_rows)
                 snprintf(text, sizeof text, "%s:75x%d+%d/1:seed=3", ops[op], elements[n], first);
                 try_case(text);
             }
-            snprintf(text, sizeof text, "%s:75x%d@%dx1/1:seed=3", ops[op], elements[n], elements[n] / 16 * 16 + 32);
+            const int apart = elements[n] / 16 * 16 + 32;
+            snprintf(text, sizeof text, "%s:75x%d@%dx1/1:seed=3", ops[op], elements[n], apart);
             try_case(text);
-            if (elements[n] <= 129 &&
-                !gpu_reduced()) { /* tiles of 32 rows, for all warps of two blocks a multiprocessor */
-                snprintf(text, sizeof text, "%s:70001x%d+1/1:seed=3", ops[op], elements[n]);
-                try_case(text);
-            }
+            if (elements[n] > 129 || gpu_reduced())
+                continue;
+            /* Tiles of 32 rows, for all warps of two blocks a multiprocessor. */
+            snprintf(text, sizeof text, "%s:70001x%d+1/1:seed=3", ops[op], elements[n]);
+            try_case(text);
+            snprintf(text, sizeof text, "%s:70001x%d@%dx1/1:seed=3", ops[op], elements[n], apart);
+            try_case(text);
         }
     ck_assert_int_gt(counts.runs, 0);
 }

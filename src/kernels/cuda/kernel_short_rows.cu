@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
             tile.copy_apart(from, p.dims[p.keep_rank - 1].in, s.row_bytes, s.row_magic);
     }
     commit_copies();
-    const bool lines = LineRow<K>::takes(p);
+    const bool one_line = LineRow<K>::takes(p);
     if constexpr (A::counted) {
-        if (lines) {
+        if (one_line) {
             LineRow<K>::fill(joins, (int)p.recipe.count);
             __syncthreads();
         } else {
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
     wait_copies<0>();
     __syncwarp();
     if constexpr (LineRow<K>::exists) {
-        if (lines)
+        if (one_line)
             return reduce_lines<K>(p, tile, joins);
     }
     reduce_rows<K>(p, tile, {pairs});

@@ -170,8 +170,8 @@ template <class K> struct LineRow {
         for (int j = H; j < OWN; j++) {
             if (!FULL && (j - H) % BREAK == 0 && j * MATES >= n)
                 break;
-            if (FULL ||
-                j < own) { /* a word of its own: what a condition may leave as it was is kept from row to row, in registers */
+            /* A word of its own: what a condition may leave as it was is kept from row to row, in registers. */
+            if (FULL || j < own) {
                 uint32_t more[words];
                 load_shared_element<K::size>(more, at + j * step, parts);
                 node[j - H] = join_elements(node[j - H], node_of<In, MAP>(more));
@@ -332,12 +332,11 @@ template <class K> struct LineRow {
     template <int MATES, int OWN, class In, int MAP>
     __device__ __forceinline__ Node fold_with(SharedAt at, int thread, int pitch, int left) const
     {
-        constexpr bool more_mates = OWN == LANES, more = OWN * MATES * K::size < line_bytes;
+        constexpr int next_mates = OWN == LANES ? 2 * MATES : MATES, next_own = OWN == LANES ? OWN : 2 * OWN;
         int n = (int)p.recipe.count;
-        if constexpr (more) {
+        if constexpr (OWN * MATES * K::size < line_bytes) {
             if (n > OWN * MATES)
-                return fold_with < more_mates ? 2 * MATES : MATES, more_mates ? LANES : 2 * OWN, In,
-                       MAP > (at, thread, pitch, left);
+                return fold_with<next_mates, next_own, In, MAP>(at, thread, pitch, left);
         }
         auto fold = [&](auto full) {
             int known = forgotten(n); /* lest what is made of it for all the ways is kept in registers */
@@ -346,7 +345,7 @@ template <class K> struct LineRow {
                 return fold_line<decltype(full)::value, MATES, OWN, In, MAP>(row, known, own);
             });
         };
-        if constexpr (!A::counted) { /* of those with counts, packed rows take what is full */
+        if constexpr (!A::counted) { /* of those with counts nearly all that are full are packed_rows' */
             if (n == OWN * MATES)
                 return fold(std::true_type());
         }
