@@ -389,8 +389,6 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
     return cudaSuccess;
 }
 
-/* One and none by turns: a grid that is cut to what is resident has then enough blocks for most of its items, or a single one that
-   takes all of them. */
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **parameters, size_t shared_bytes,
                              cudaStream_t stream)
 {
