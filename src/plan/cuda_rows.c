@@ -109,17 +109,13 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
     bool even = shape->row_bytes % 32 == 0 && shape->row_bytes <= 512 && (one_line || shape->mates < 16);
     if (step != shape->row_bytes || (even && aligned))
         shape->pitch = 16 * (each | 1);
-    int64_t in_tile = shape->pitch ? RDX_CUDA_TILE / shape->pitch : (RDX_CUDA_TILE - 15) / shape->row_bytes;
-    if (!shape->pitch && aligned)
-        in_tile = RDX_CUDA_TILE / shape->row_bytes;
+    int64_t in_tile = (RDX_CUDA_TILE - (aligned ? 0 : 15)) / (shape->pitch ? shape->pitch : shape->row_bytes);
     /* As many as leave a sixteenth of what are many blocks, and whole turns of a warp: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles
        of 30. A row of a line has a thread for 32 elements, and 32 of them lie well in the banks. */
-    const int64_t fewest = rdx_max(s->device->many_blocks / 16, 1), threads = rdx_pow2_ceil(recipe->count) / 32;
+    const int64_t fewest = rdx_max(s->device->many_blocks / 16, 1);
+    const int64_t threads = one_line ? rdx_max(rdx_pow2_ceil(recipe->count) / 32, 1) : shape->mates;
     in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * fewest)), 1);
-    int64_t turn = 32 / (one_line ? rdx_max(threads, 1) : shape->mates);
-    if (one_line && in_tile >= 32)
-        turn = 32;
-    turn = rdx_min(turn, rdx_pow2_floor(in_tile));
+    const int64_t turn = one_line && in_tile >= 32 ? 32 : rdx_min(32 / threads, rdx_pow2_floor(in_tile));
     in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     shape->group_outputs = in_tile; /* of a warp */

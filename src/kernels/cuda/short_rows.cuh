@@ -28,6 +28,7 @@ template <class K> struct ShortRow {
     static constexpr int load_bytes = K::size * W;
     static constexpr bool any_order = is_exact<A>();
     static constexpr int states = any_order ? 1 : J;
+
     const Problem &p;
     RowPairs<A> pairs;
     int mates, c;    /* c: this thread's place among them */
