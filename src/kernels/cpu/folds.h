@@ -12,7 +12,7 @@ extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COU
 #define RDX_FOLDS(algebra, nodes, suffix, short_rows, join_lanes)                                                      \
     {                                                                                                                  \
         algebra##_fold_##suffix, algebra##_rows_##suffix, nodes##_join_##suffix, nodes##_halve_##suffix,               \
-            nodes##_halve_rows_##suffix, short_rows, join_lanes, NULL                                                  \
+            nodes##_halve_rows_##suffix, short_rows, join_lanes, NULL, algebra##_crooked_##suffix                      \
     }
 #define RDX_CODE(algebra, suffix) RDX_FOLDS(algebra, algebra, suffix, NULL, NULL)
 #ifdef RDX_ISA_LEAN
@@ -26,7 +26,7 @@ extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COU
 #ifdef RDX_ISA_BELOW /* has them */
 #define RDX_LEAN(algebra, suffix)                                                                                      \
     {                                                                                                                  \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                                 \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false                                                          \
     }
 #else
 #define RDX_LEAN RDX_CODE

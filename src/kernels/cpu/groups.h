@@ -69,6 +69,21 @@ RDX_GROUP_INLINE void rdx_group_store_f64(double *to, __m256d group)
     _mm256_storeu_pd(to, group);
 }
 
+/* The first `count` elements of a group, and -0 for what is not there: x + -0 is x, of either zero too. */
+RDX_GROUP_INLINE __m256 rdx_group_first_f32(__m256 group, int count)
+{
+    const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), place);
+    return _mm256_blendv_ps(_mm256_set1_ps(-0.0f), group, _mm256_castsi256_ps(there));
+}
+
+RDX_GROUP_INLINE __m256d rdx_group_first_f64(__m256d group, int count)
+{
+    const __m256i place = _mm256_setr_epi64x(0, 1, 2, 3);
+    const __m256i there = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), place);
+    return _mm256_blendv_pd(_mm256_set1_pd(-0.0), group, _mm256_castsi256_pd(there));
+}
+
 /* The sum of each of eight rows, ((x0 + x4) + (x2 + x6)) + ((x1 + x5) + (x3 + x7)): 14 shuffles and 7 additions. */
 RDX_GROUP_INLINE __m256 rdx_group_sums_f32(const __m256 row[8])
 {

@@ -25,6 +25,8 @@ enum {
     RDX_LINES = 16,
     RDX_JOINED = 8,        /* lanes that join_lanes takes at most */
     RDX_JOINED_WIDTH = 64, /* values of each that it needs */
+    RDX_GROUP_BYTES = 32,
+    RDX_GROUPS = 16,
 };
 
 /* How folds load elements. */
@@ -84,12 +86,14 @@ typedef struct RdxAlgebraCode {
     /* The same for `count` rows of n elements side by side, min(n, lanes) * unit nodes each, which are lost: row i's answer goes
        to to[i]; to may be rows. */
     void (*halve_rows)(RdxStrip to, RdxStrip rows, int64_t count, int64_t n, int64_t lanes, int64_t unit);
-    /* Rows of 2 to L elements, a power of two, that follow each other: one node each. May be NULL. */
+    /* Rows of 2 to L elements, a power of two or `crooked`, that follow each other: one node each. May be NULL. */
     void (*short_rows)(const RdxRows *rows);
     /* Up to RDX_JOINED lanes of RDX_JOINED_WIDTH values and more, joined as the tree has them: one node for each value. May be NULL. */
     void (*join_lanes)(const RdxFold *fold);
     /* Sums that widen: the sum of each of n runs of 8 bytes, a node each. NULL: the algebra has none. */
     void (*words)(int64_t *dst, const void *src, int64_t n, int64_t ahead);
+    bool
+        crooked; /* short_rows takes rows of any length, of more than one group of the working type and at most RDX_GROUPS (groups.h) */
 } RdxAlgebraCode;
 
 /* fold and rows over elements that are converted and mapped as they are loaded, for what is asked for most. */

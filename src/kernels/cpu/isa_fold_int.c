@@ -80,7 +80,7 @@
 #define WIDENING(suffix)                                                                                               \
     {                                                                                                                  \
         isum_fold_##suffix, isum_rows_##suffix, sum_join_i64, sum_halve_i64, sum_halve_rows_i64, NULL, NULL,           \
-            isum_words_##suffix                                                                                        \
+            isum_words_##suffix, false                                                                                 \
     }
 #define INTEGERS(ALGEBRA, algebra)                                                                                     \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_CODE(algebra, i32), [RDX_WORK_I64] = RDX_CODE(algebra, i64)}

@@ -14,10 +14,13 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
     return raw;
 }
 
-/* Rows of one line whose length is a power of two have a kernel in most algebras. */
+/* Rows of one line whose length is a power of two have a kernel in most algebras, those of some groups in sums. */
 static bool has_kernel(const RdxWorker *worker, int64_t n)
 {
-    return worker->code->short_rows && worker->recipe->unit == 1 && n > 1 && n == rdx_pow2_floor(n);
+    const int64_t bytes = n * rdx_work_size((RdxWork)worker->recipe->work);
+    const bool crooked =
+        worker->code->algebra->crooked && bytes > RDX_GROUP_BYTES && bytes <= RDX_GROUP_BYTES * RDX_GROUPS;
+    return worker->code->short_rows && worker->recipe->unit == 1 && n > 1 && (n == rdx_pow2_floor(n) || crooked);
 }
 
 static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int64_t at_once, RdxStrip nodes)
