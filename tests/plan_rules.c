@@ -64,6 +64,13 @@ static void lay_short_rows(PlanShape *shape, Random *random)
     lay_rows(shape, rows, count, 1, count);
 }
 
+/* Many rows of two lines to four with nothing between them. */
+static void lay_lines(PlanShape *shape, Random *random, int size)
+{
+    int64_t rows = 16384 + draw_extent(random, 20), count = (512 + below(random, 1537)) / size;
+    lay_rows(shape, rows, count, 1, count);
+}
+
 /* Every second element of rows of whole vectors. */
 static void step_rows(PlanShape *shape, Random *random)
 {
@@ -181,6 +188,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         lay_few_rows(shape, random);
     if (seed % 16 == 6 || seed % 16 == 7)
         lay_short_rows(shape, random);
+    if (seed % 32 == 11 && op != RDX_LOGSUMEXP)
+        lay_lines(shape, random, rdx_types[in].size);
     for (int i = 0; seed % 32 == 9 && i < naxes; i++) /* one element over and over */
         shape->stride[shape->axes[i]] = 0;
 }

@@ -291,13 +291,19 @@ static const struct {
     {"sum:f32:512x512/1", "rows", "straight_rows"},
     {"sum:f32:8192x512/1", "rows", "line_rows"},
     {"sum:f32:8192x1024/1", "rows", "line_rows"},
-    {"sum:f32:8192x160/1", "rows", "short_rows"},       /* a line and a bit */
-    {"var:f32:262144x300/1", "rows", "short_rows"},     /* joins of unequal counts */
+    {"sum:f32:8192x160/1", "rows", "tile_rows"},     /* a line and a bit */
+    {"prod:f32:8192x160/1", "rows", "short_rows"},   /* asked for seldom */
+    {"sum:f32:1024x160/1", "rows", "straight_rows"}, /* few */
+    {"var:f32:262144x300/1", "rows", "tile_rows"},   /* joins of unequal counts */
+    {"sum:bf16:262144x1024/1", "rows", "tile_rows"}, /* four whole lines of 16 bits, added */
+    {"sum:f8e4m3:262144x700/1", "tile", "short_rows"},
+    {"argmax:f8e4m3:262144x700/1", "tile", "short_rows"},
+    {"max:f8e4m3:262144x700/1", "tile", "tile_rows"},
     {"var:f32:262144x1000/1", "rows", "straight_rows"}, /* the same, of more than four lines that end within a group */
     {"var:f32:262144x1024/1", "rows", "line_rows"},
     {"var:f32:65536x4096/1", "rows", "ring_rows"},
-    {"argmax:f32:262144x512/1", "rows", "line_rows"},
-    {"argmax:bf16:262144x512/1", "rows", "short_rows"},
+    {"argmax:f32:262144x512/1", "rows", "tile_rows"},
+    {"argmax:bf16:262144x512/1", "rows", "tile_rows"},
     {"max:bf16:262144x1024/1", "rows", "line_rows"},
     {"logsumexp:f32:262144x512/1", "rows", "short_rows"},
     {"sum:i64:65536x4096/1", "rows", "straight_rows"},

@@ -139,10 +139,17 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->group_outputs * count * size <= s->ring_bytes && s->ring_bytes <= RDX_CUDA_WARPS * 16 * 512);
         break;
     }
+    case RDX_CUDA_KIND_TILE_ROWS:
     case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
+        if (cut->kind == RDX_CUDA_KIND_TILE_ROWS) {
+            KEEPS(s->lines >= 2 && s->lines <= 4 && s->mates == RDX_CUDA_TILE_MATES(p->space.in_size));
+            KEEPS(RDX_CUDA_HAS_TILE_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.unit, p->space.in_size));
+            KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && cut->elements == 1);
+        } else {
+            KEEPS(s->mates * cut->elements == lanes || (s->mates == 1 && cut->elements >= lanes));
+        }
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
-        KEEPS(s->mates * cut->elements == lanes || (s->mates == 1 && cut->elements >= lanes));
         KEEPS(s->lines == rdx_div_up(p->space.reduce_count, p->recipe.lanes) && s->items <= INT32_MAX);
         KEEPS(s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE && RDX_CUDA_TILE % 512 == 0);
         KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size);
@@ -321,9 +328,9 @@ START_TEST(random_cuts)
     /* Rings of rows, chunks of them, and rings of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
-        bool ring = kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_RING_ROWS ||
-                    kind == RDX_CUDA_KIND_STAGED_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS ||
-                    kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
+        bool ring = kind == RDX_CUDA_KIND_TILE_ROWS || kind == RDX_CUDA_KIND_SHORT_ROWS ||
+                    kind == RDX_CUDA_KIND_RING_ROWS || kind == RDX_CUDA_KIND_STAGED_ROWS ||
+                    kind == RDX_CUDA_KIND_PIECE_COLUMNS || kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

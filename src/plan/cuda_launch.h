@@ -41,12 +41,16 @@ enum { RDX_CUDA_MOST_PARTS = 2048 };
 enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 /* Rows that a warp reads at once, or half as many (kernel_line_rows.cu); whether their nodes, one for each element of a vector or, of sums
    in any order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster
-   than through shared memory. Not index ops over elements of two bytes, which spill 600. Of bytes, sums of integers and extremes, whose nodes are one word. */
+   than through shared memory. Not index ops over elements of two bytes, which spill 600. Of bytes, sums of integers and extremes, whose nodes are one word.
+   Nor, four at once, what tile_rows takes of such rows whatever their length. */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, algebra, exact, indexed, size, words)                                             \
-    ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX                                       \
-     : (exact)   ? !((indexed) && (size) == 2)                                                                         \
-                 : (rows) * (16 / (size)) * (words) <= 32)
+    (!((rows) == RDX_CUDA_LINE_ROWS &&                                                                                 \
+       ((algebra) == RDX_ALGEBRA_ARGMAX || ((algebra) == RDX_ALGEBRA_VAR && (words) == 2) ||                           \
+        ((size) == 2 && ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ)))) &&                         \
+     ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX                                      \
+      : (exact)   ? !((indexed) && (size) == 2)                                                                        \
+                  : (rows) * (16 / (size)) * (words) <= 32))
 /* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where a thread's lanes are one word each, as of floats that are
    added up, or one node in all, as of integers and truth values that are and of maxima. */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
@@ -65,8 +69,16 @@ enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 #define RDX_CUDA_HAS_PIECE_COLUMNS(size) ((size) >= 4)
 /* Whether nodes of three vectors have room in registers, beside which more than a few spill (kernel_ragged_columns.cu). */
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
-/* Bytes of a warp's tile of short rows, in whole lines (kernel_short_rows.cu): of three blocks a multiprocessor of sm_90. */
+/* Bytes of a warp's tile of short rows, in whole lines (row_tile.cuh): of three blocks a multiprocessor of sm_90. */
 enum { RDX_CUDA_TILE = 9216 };
+/* What is folded of rows of two lines to four as of those of one (kernel_tile_rows.cu): what is asked for often, in its usual working type; and by
+   how many threads a row. */
+#define RDX_CUDA_HAS_TILE_ROWS(algebra, work, unit, size)                                                              \
+    ((unit) == 1 && ((work) != RDX_WORK_F64 || (size) == 8) && ((work) != RDX_WORK_I64 || (size) >= 4) &&              \
+     ((algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX || (algebra) == RDX_ALGEBRA_ISUM ||              \
+      ((size) > 1 && ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ ||                                \
+                      ((algebra) == RDX_ALGEBRA_VAR && (work) == RDX_WORK_F32)))))
+#define RDX_CUDA_TILE_MATES(size) ((size) == 1 ? 16 : 8)
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
    what has room beside them in 128 registers; 0: nothing has. */
 #define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
@@ -91,7 +103,7 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 
-/* How blocks cut the problem. A group is the outputs of one block, of short_rows those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
+/* How blocks cut the problem. A group is the outputs of one block, of short_rows and tile_rows those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
    before their first load comes first (kernels/cuda/problem.h), then what those of columns do. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, part_chunks;
@@ -121,7 +133,7 @@ typedef struct RdxCudaShape {
     int ring_bytes; /* of the rings of a block, or of the chunks that its warps fold */
     /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
-    /* short_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
+    /* short_rows, tile_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
     /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */
@@ -142,10 +154,10 @@ typedef struct RdxCudaLaunch {
     RdxCudaShape shape;
 } RdxCudaLaunch;
 
-/* Items of a block: one, of short_rows one for each warp. */
+/* Items of a block: one, of short_rows and tile_rows one for each warp. */
 static inline int rdx_cuda_items_of_block(int kind)
 {
-    return kind == RDX_CUDA_KIND_SHORT_ROWS ? RDX_CUDA_THREADS / 32 : 1;
+    return kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_TILE_ROWS ? RDX_CUDA_THREADS / 32 : 1;
 }
 
 #endif

@@ -93,15 +93,13 @@ template <class A, class State> RDX_DEVICE void clear_lanes(State *state, int co
     }
 }
 
-/* The node of a lane of one element. */
+/* The node of a lane of one element. Of logsumexp E(x - m) is 1, or m is infinite or NaN and the answer (algebra.cuh). */
 template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, typename A::T y, int64_t index)
 {
-    if constexpr (A::two_passes) {
-        typename A::T m = A::greater(A::lowest(), x);
-        return {m, A::add((typename A::T)0, x, m)};
-    } else {
+    if constexpr (A::two_passes)
+        return {A::greater(A::lowest(), x), (typename A::T)1};
+    else
         return Step<A>::end(Step<A>::begin(x, y, index), 1);
-    }
 }
 
 /* One lane: the at most 16 elements at address(line), loaded up to 16 at a time before the first of them is folded, then four, then
