@@ -41,11 +41,9 @@ static void describe(char *line, const char *device, const char *name, const Rdx
         (long long)l->shape.group_outputs, l->shape.team, (long long)l->shared_bytes);
     for (int i = 0; i < count; i++) {
         const RdxCandidate *candidate = &candidates[i];
-        if (candidate->refused)
-            n += snprintf(line + n, (size_t)(LINE - n), " %s=refused", rdx_strategies[candidate->config.strategy].name);
-        else
-            n += snprintf(line + n, (size_t)(LINE - n), " %s=%.1f", rdx_strategies[candidate->config.strategy].name,
-                          candidate->config.cost_us);
+        n += snprintf(line + n, (size_t)(LINE - n), " %s=", rdx_strategies[candidate->config.strategy].name);
+        n += candidate->refused ? snprintf(line + n, (size_t)(LINE - n), "refused")
+                                : snprintf(line + n, (size_t)(LINE - n), "%.1f", candidate->config.cost_us);
     }
 }
 
@@ -237,6 +235,12 @@ static const struct {
     {"var:f8e5m2:9/-:nan=omit:out=f64", "thread", NULL}, /* 8 states of 24 bytes a vector, and one row */
 };
 
+/* wanted: NULL where any will do. */
+static void is_named(const char *text, const char *got, const char *wanted)
+{
+    ck_assert_msg(!wanted || strcmp(got, wanted) == 0, "%s: %s, not %s\n  %s", text, got, wanted, plan_where);
+}
+
 START_TEST(expected_choices)
 {
     RdxCandidate candidates[RDX_STRATEGY_COUNT];
@@ -247,12 +251,8 @@ START_TEST(expected_choices)
                       expected[_i].text, (long long)c->items, device->units, plan_where);
         if (d > 0)
             continue; /* the names are the H200's; the others only keep the rules */
-        if (expected[_i].strategy)
-            ck_assert_msg(strcmp(rdx_strategies[c->strategy].name, expected[_i].strategy) == 0, "%s: not %s\n  %s",
-                          expected[_i].text, expected[_i].strategy, plan_where);
-        if (expected[_i].form)
-            ck_assert_msg(strcmp(rdx_form_name(c->variant), expected[_i].form) == 0, "%s: not %s\n  %s",
-                          expected[_i].text, expected[_i].form, plan_where);
+        is_named(expected[_i].text, rdx_strategies[c->strategy].name, expected[_i].strategy);
+        is_named(expected[_i].text, rdx_form_name(c->variant), expected[_i].form);
     }
 }
 END_TEST
@@ -297,7 +297,6 @@ static const struct {
     {"var:f32:262144x300/1", "rows", "tile_rows"},   /* joins of unequal counts */
     {"sum:bf16:262144x1024/1", "rows", "tile_rows"}, /* four whole lines of 16 bits, added */
     {"sum:f8e4m3:262144x700/1", "tile", "short_rows"},
-    {"argmax:f8e4m3:262144x700/1", "tile", "short_rows"},
     {"max:f8e4m3:262144x700/1", "tile", "tile_rows"},
     {"var:f32:262144x1000/1", "rows", "straight_rows"}, /* the same, of more than four lines that end within a group */
     {"var:f32:262144x1024/1", "rows", "line_rows"},
@@ -324,9 +323,8 @@ START_TEST(expected_kernels)
 {
     RdxCandidate candidates[RDX_STRATEGY_COUNT];
     const RdxConfig *c = chosen_of(launched[_i].text, rdx_device_preset("h200"), candidates);
-    ck_assert_str_eq(rdx_form_name(c->variant), launched[_i].form);
-    ck_assert_msg(strcmp(rdx_cuda_kernel_name(&c->launch), launched[_i].kernel) == 0, "%s: not %s\n  %s",
-                  launched[_i].text, launched[_i].kernel, plan_where);
+    is_named(launched[_i].text, rdx_form_name(c->variant), launched[_i].form);
+    is_named(launched[_i].text, rdx_cuda_kernel_name(&c->launch), launched[_i].kernel);
 }
 END_TEST
 
@@ -387,7 +385,6 @@ END_TEST
    arithmetic: the public suite is memory's. */
 START_TEST(predictions)
 {
-    static PlanCase p;
     FILE *cases = fopen(cases_path, "r");
     ck_assert_ptr_nonnull(cases);
     char row[LINE], name[LINE], text[LINE];
@@ -396,14 +393,11 @@ START_TEST(predictions)
         if (row[0] == '#' || sscanf(row, "%1023s %1023s", name, text) != 2 || strstr(name, "logsumexp"))
             continue;
         RdxCandidate candidates[RDX_STRATEGY_COUNT];
-        int count, chosen;
-        ck_assert(plan_case(&p, text, "h200"));
-        ck_assert_int_eq(rdx_choose(&p.situation, candidates, &count, &chosen), RDX_OK);
-        const RdxConfig *c = &candidates[chosen].config;
+        const RdxConfig *c = chosen_of(text, rdx_device_preset("h200"), candidates);
         if (c->bytes < 2e8)
             continue;
         large++;
-        double share = c->bytes / (c->cost_us * 1e-6 * p.situation.device->bandwidth);
+        double share = c->bytes / (c->cost_us * 1e-6 * rdx_device_preset("h200")->bandwidth);
         ck_assert_msg(share > 0.8 && share < 1, "%s: share %.3f of the memory's rate", name, share);
     }
     fclose(cases);
@@ -426,13 +420,12 @@ START_TEST(presets)
     ck_assert_ptr_null(rdx_device_preset("h2000"));
     ck_assert_ptr_null(rdx_device_preset(""));
     /* A GPU without a preset takes the constants of the newest that is not newer. */
-    RdxDeviceInfo ada = *rdx_device_preset("h200");
-    ada.compute = 89;
-    ck_assert_str_eq(rdx_cost_table(&ada)->name, "a100");
-    ada.compute = 120;
-    ck_assert_str_eq(rdx_cost_table(&ada)->name, "h200");
-    ada.compute = 60;
-    ck_assert_str_eq(rdx_cost_table(&ada)->name, "t4");
+    static const int computes[] = {120, 89, 60};
+    RdxDeviceInfo other = *rdx_device_preset("h200");
+    for (size_t d = 0; d < RDX_LENGTH(devices); d++) {
+        other.compute = computes[d];
+        ck_assert_str_eq(rdx_cost_table(&other)->name, devices[d]);
+    }
 }
 END_TEST
 

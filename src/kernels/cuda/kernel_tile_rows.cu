@@ -8,8 +8,7 @@ namespace rdx
 {
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, LinesRow<K>::blocks)
-    tile_rows_kernel(const __grid_constant__ Problem p)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) tile_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     if constexpr (RDX_CUDA_HAS_TILE_ROWS(A::algebra, A::work, A::unit, K::size)) {

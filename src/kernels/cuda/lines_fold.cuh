@@ -19,7 +19,6 @@ template <class K> struct LinesRow : RowFold<K, true> {
     using typename Base::T;
     static constexpr int MATES = RDX_CUDA_TILE_MATES(K::size), OWN = line_bytes / K::size / MATES, H = OWN / 2;
     static constexpr int most_joins = joins_counted ? (H + 3) * MATES : 1;
-    static constexpr int blocks = 3; /* of a multiprocessor */
 
     __device__ __forceinline__ LinesRow(const Problem &problem, const LineJoin *of_block, int thread, int pitch,
                                         int rows)
