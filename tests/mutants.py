@@ -58,6 +58,8 @@ NAMED = [
      "rdx_f32_of_bits(bits)"),
     ("registers of a short row meet their neighbours", "src/kernels/cpu/groups.inc", "MY(lift_group)(x + size * i + n / 2)",
      "MY(lift_group)(x + size * i + size)"),
+    ("rows of a tile meet their neighbours", "src/kernels/cpu/isa_move.c", "b = tile[i + SIDE / 2];", "b = tile[i + 1];"),
+    ("fewer turned rows have the indices of more", "src/kernels/cpu/short_rows.c", "if (some != count)", "if (count == 0)"),
     ("464 overflows f8e4m3", "src/kernels/scalar.h", "magnitude > 0x43e80000u", "magnitude >= 0x43e80000u"),
     ("the caller's rounding mode is kept", "src/kernels/cpu/fp.h", "        _mm_setcsr(0x1f80u);", "        ;"),
     ("a cache hit compares hashes", "src/cache.c",

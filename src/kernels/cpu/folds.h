@@ -43,6 +43,7 @@ void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int 
 void RDX_LEVEL(copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
                           int64_t ahead);
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+void RDX_LEVEL(turn)(void *dst, const void *src, int64_t step, int64_t rows, int64_t n, int size);
 void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes);
 extern const RdxConvert RDX_LEVEL(convert)[RDX_TYPE_COUNT][RDX_WORK_COUNT];
 extern const RdxConvert RDX_LEVEL(convert_planar)[RDX_TYPE_COUNT][RDX_WORK_COUNT];

@@ -2,6 +2,7 @@
    The isa_*.c files are compiled once per level; strategies are plain C above this table. Data flow of one fold:
 
      gather   strided elements             -> contiguous ones           (only where the layout asks for it)
+     turn     rows of elements             -> columns of them           (short rows without a kernel)
      convert  contiguous elements          -> working type              (only where the dtype is not the working type)
      map      working type                 -> working type, keys, ...   (only where the recipe says so)
      fold     up to 16 lines of `width`    -> one node per column       (lift, push, seal); join_lanes: of several lanes
@@ -204,6 +205,8 @@ typedef struct RdxIsa {
     void (*copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
                       int64_t ahead);
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
+    /* Rows of n contiguous elements, `step` bytes apart, to columns: element e of row i to place e * rows + i. */
+    void (*turn)(void *dst, const void *src, int64_t step, int64_t rows, int64_t n, int size);
     /* Copies past the caches, seen by other threads when it returns. */
     void (*stream)(void *dst, const void *src, int64_t bytes);
 } RdxIsa;

@@ -1,4 +1,4 @@
-/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places. */
+/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and rows turned into columns. */
 #include "folds.h"
 
 #include <string.h>
@@ -129,6 +129,86 @@ void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int
         break;
     default:
         scatter_Sixteen(dst, step, src, n);
+        break;
+    }
+}
+
+/* Rows turned into columns, a tile at a time: as many rows as 16 bytes have elements, as many elements of each. Interleaving row i with
+   row i + side / 2, and the vectors that this gives again, turns the tile after log2(side) rounds. Two tiles in registers of 32 bytes were
+   faster by 8% of the whole at most. */
+enum { TILE_BYTES = 16 };
+#define PAIRS_1(at, n) (at), (n) + (at)
+#define PAIRS_2(at, n) PAIRS_1(at, n), PAIRS_1((at) + 1, n)
+#define PAIRS_4(at, n) PAIRS_2(at, n), PAIRS_2((at) + 2, n)
+#define PAIRS_8(at, n) PAIRS_4(at, n), PAIRS_4((at) + 4, n)
+#define TURN(T, SIDE, ROUNDS, PAIRS)                                                                                   \
+    typedef T T##_side __attribute__((vector_size(TILE_BYTES)));                                                       \
+    RDX_ALWAYS_INLINE void turn_tile_##T(unsigned char *dst, const unsigned char *src, int64_t rows, int64_t step,     \
+                                         const int64_t columns)                                                        \
+    {                                                                                                                  \
+        T##_side tile[SIDE], turned[SIDE];                                                                             \
+        RDX_UNROLL_16                                                                                                  \
+        for (int i = 0; i < SIDE; i++)                                                                                 \
+            memcpy(&tile[i], src + i * step, TILE_BYTES);                                                              \
+        RDX_UNROLL_4                                                                                                   \
+        for (int round = 0; round < ROUNDS; round++) {                                                                 \
+            RDX_UNROLL_16                                                                                              \
+            for (int i = 0; i < SIDE / 2; i++) {                                                                       \
+                const T##_side a = tile[i], b = tile[i + SIDE / 2];                                                    \
+                turned[2 * i] = __builtin_shufflevector(a, b, PAIRS(0, SIDE));                                         \
+                turned[2 * i + 1] = __builtin_shufflevector(a, b, PAIRS(SIDE / 2, SIDE));                              \
+            }                                                                                                          \
+            RDX_UNROLL_16                                                                                              \
+            for (int i = 0; i < SIDE; i++)                                                                             \
+                tile[i] = turned[i];                                                                                   \
+        }                                                                                                              \
+        RDX_UNROLL_16                                                                                                  \
+        for (int e = 0; e < columns; e++)                                                                              \
+            memcpy(dst + e * rows * (int64_t)sizeof(T), &tile[e], TILE_BYTES);                                         \
+    }                                                                                                                  \
+    static void turn_##T(unsigned char *dst, const unsigned char *src, int64_t step, int64_t rows, int64_t n)          \
+    {                                                                                                                  \
+        const int64_t size = sizeof(T);                                                                                \
+        int64_t at = 0;                                                                                                \
+        if (n >= SIDE && rows >= SIDE) { /* the last tiles end with the last row and the last element */               \
+            for (; at < rows; at += SIDE) {                                                                            \
+                const int64_t i = rdx_min(at, rows - SIDE);                                                            \
+                for (int64_t e = 0; e < n; e += SIDE) {                                                                \
+                    const int64_t from = rdx_min(e, n - SIDE);                                                         \
+                    turn_tile_##T(dst + (from * rows + i) * size, src + i * step + from * size, rows, step, SIDE);     \
+                }                                                                                                      \
+            }                                                                                                          \
+        } else if (step == n * size) { /* a tile reads on into the rows that follow */                                 \
+            for (; n < SIDE && (at + SIDE - 1) * step + TILE_BYTES <= rows * step; at += SIDE)                         \
+                turn_tile_##T(dst + at * size, src + at * step, rows, step, n);                                        \
+        }                                                                                                              \
+        for (int64_t e = 0; e < n; e++)                                                                                \
+            for (int64_t i = at; i < rows; i++)                                                                        \
+                memcpy(dst + (e * rows + i) * size, src + i * step + e * size, (size_t)size);                          \
+    }
+TURN(uint8_t, 16, 4, PAIRS_8)
+TURN(uint16_t, 8, 3, PAIRS_4)
+TURN(uint32_t, 4, 2, PAIRS_2)
+TURN(uint64_t, 2, 1, PAIRS_1)
+
+void RDX_LEVEL(turn)(void *dst, const void *src, int64_t step, int64_t rows, int64_t n, int size)
+{
+    switch (size) {
+    case 1:
+        turn_uint8_t(dst, src, step, rows, n);
+        break;
+    case 2:
+        turn_uint16_t(dst, src, step, rows, n);
+        break;
+    case 4:
+        turn_uint32_t(dst, src, step, rows, n);
+        break;
+    case 8:
+        turn_uint64_t(dst, src, step, rows, n);
+        break;
+    default:
+        for (int64_t e = 0; e < n; e++)
+            gather_Sixteen((Sixteen *)dst + e * rows, (const unsigned char *)src + e * size, rows, step, 0);
         break;
     }
 }

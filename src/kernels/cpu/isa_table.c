@@ -24,5 +24,6 @@ const RdxIsa TABLE(RDX_ISA) = {
     .gather = RDX_LEVEL(gather),
     .copy_runs = RDX_LEVEL(copy_runs),
     .scatter = RDX_LEVEL(scatter),
+    .turn = RDX_LEVEL(turn),
     .stream = RDX_LEVEL(stream),
 };
