@@ -1,7 +1,7 @@
 /* short_rows: rows of at most one chunk, many at once, so that joining lanes is a vector operation over the rows of a block.
    Halves (variant 1): contiguous rows are folded into their lanes, then halved side by side until one node a row is left. Rows of
-   at most L elements are one long line; longer ones are folded row by row. Lanes (variant 0): rows that are not contiguous, or
-   short and of no power of two, take lane j of all rows at once, like a column; for at most L elements that is one gather. */
+   at most L elements that have no kernel are turned into columns; longer ones are folded row by row. Lanes (variant 0): rows that
+   are not contiguous take lane j of all rows at once, like a column; for at most L elements that is one gather. */
 #include "worker.h"
 
 static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *block, int64_t row_bytes)
@@ -48,22 +48,29 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     }
 }
 
-static void fold_one_line(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
+/* Rows turned on their side, some at a time, are lines of columns, which join whole registers. The rows two pieces on are asked for into the
+   second cache: no load is in flight while columns are folded and joined. */
+static void fold_turned(RdxWorker *worker, const RdxBlock *block, int64_t n, int64_t at_once, RdxStrip nodes)
 {
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
-    const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
-    rdx_fold_lines(worker, 1, &line, 0, block->outputs * n, &worker->space->index_offset,
-                   worker->recipe->indexed ? offset : NULL, &rows);
-}
-
-/* The logical index of every element of the block's rows, the same for each piece of them. */
-static void fill_offsets(RdxWorker *worker, int64_t rows, int64_t n)
-{
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
-    int64_t step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t e = 0; e < n; e++)
-            offset[row * n + e] = e * step;
+    enum { elements = 4096, whole = 16, far = 8192 };
+    const RdxSpace *space = worker->space;
+    unsigned char *columns = worker->scratch + worker->plan->raw;
+    const bool asks = worker->code->load.ahead && block->in_step == n * space->in_size;
+    const int64_t wanted = rdx_min(at_once, rdx_max(elements / n, whole));
+    const int64_t piece = wanted > whole ? wanted / whole * whole : wanted;
+    int64_t count = 0;
+    for (int64_t at = 0; at < block->outputs; at += count) {
+        const unsigned char *in = block->in + at * block->in_step;
+        const int64_t some = rdx_min(piece, block->outputs - at);
+        if (some != count)
+            rdx_chunk_offsets(worker, some);
+        count = some;
+        if (asks)
+            rdx_prefetch_far(in + far, count * block->in_step);
+        worker->code->isa->turn(columns, in, block->in_step, count, n, space->in_size);
+        const RdxStrip to = rdx_strip_at(nodes, worker->recipe, at * worker->recipe->unit);
+        rdx_chunk_fold(worker, columns, n, count, space->index_offset, &to);
+    }
 }
 
 static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip rows)
@@ -121,10 +128,12 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     }
     if (!one_line)
         rdx_chunk_offsets(worker, 1);
-    else if (recipe->indexed)
-        fill_offsets(worker, rdx_min(at_once, block->outputs), n);
     if ((!one_line || sums_rows(worker, n)) && rdx_rows_fit(worker, n)) {
         rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, &nodes);
+        return;
+    }
+    if (one_line && !has_words(worker, n)) {
+        fold_turned(worker, block, n, rdx_min(at_once, block->outputs), nodes);
         return;
     }
     rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,
@@ -132,13 +141,10 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
         RdxStrip to = rdx_strip_at(nodes, recipe, at * recipe->unit);
-        if (one_line && has_words(worker, n)) {
+        if (one_line) {
             fold_words(worker, &piece, n, rows, to);
         } else {
-            if (one_line)
-                fold_one_line(worker, &piece, n, rows);
-            else
-                fold_each_row(worker, &piece, n, rows);
+            fold_each_row(worker, &piece, n, rows);
             worker->code->algebra->halve_rows(to, rows, piece.outputs, n, recipe->lanes, recipe->unit);
         }
     }
