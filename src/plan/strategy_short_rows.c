@@ -1,9 +1,12 @@
 /* short_rows: rows of at most one chunk, many at once. Halves (variant 1) for contiguous rows, lanes (variant 0) for rows of at
-   most L elements that are not contiguous, or so short and crooked that gathering them is cheaper. */
+   most L elements that are not contiguous. */
 #include "cpu.h"
 #include "strategies.h"
 
-enum { CROOKED = 32, BLOCK_BYTES = 65536 }; /* of a block's rows: what a block costs to begin is spread */
+enum {
+    BLOCK_BYTES = 65536, /* of a block's rows: what a block costs to begin is spread */
+    WHOLE = 16,          /* rows that are turned on their side fill registers */
+};
 
 static bool is_contiguous(const RdxSpace *space)
 {
@@ -16,12 +19,6 @@ static bool is_contiguous(const RdxSpace *space)
 static bool is_exact(const RdxSituation *situation)
 {
     return situation->recipe->algebra == RDX_ALGEBRA_ISUM;
-}
-
-static bool can_halve(const RdxSituation *situation)
-{
-    int64_t n = situation->space->reduce_count;
-    return is_contiguous(situation->space) && (is_exact(situation) || n >= CROOKED || n == rdx_pow2_floor(n));
 }
 
 const char *rdx_plan_short_rows_applicable(const RdxSituation *situation)
@@ -40,8 +37,10 @@ void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *con
 {
     const RdxSpace *space = situation->space;
     int64_t n = space->reduce_count;
-    config->variant = can_halve(situation);
+    config->variant = is_contiguous(space);
     int64_t rows = rdx_min(config->variant ? 1024 : 512, BLOCK_BYTES / (n * space->in_size));
+    if (rows > WHOLE)
+        rows = rows / WHOLE * WHOLE;
     config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 4)));
     rdx_cpu_partition(situation, config, false);
 }
@@ -58,6 +57,6 @@ double rdx_plan_short_rows_cost(const RdxSituation *situation, RdxConfig *config
         return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (3 + n * element));
     double present = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
     bool even = space->reduce_count == rdx_pow2_floor(space->reduce_count) || n > present;
-    double row = (n > present ? 15 : 0) + (even ? 0 : 12);
+    double row = (n > present ? 15 : 0) + (even ? 0 : n * space->in_size / 40); /* turned on its side: 40 GB/s */
     return rdx_cpu_cost(situation, config, blocks * 100 + outputs * (row + n * element + present * state / 64));
 }
