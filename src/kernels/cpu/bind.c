@@ -97,6 +97,7 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe, const RdxConfig *con
     code->fold = fused->fold;
     code->rows = fused->rows;
     code->short_rows = fused->short_rows;
+    code->any_rows = fused->any_rows;
     code->join_lanes = fused->join_lanes;
     code->staged = false;
     set_load(&code->load, recipe);

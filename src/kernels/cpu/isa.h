@@ -26,6 +26,7 @@ enum {
     RDX_LINES = 16,
     RDX_JOINED = 8,        /* lanes that join_lanes takes at most */
     RDX_JOINED_WIDTH = 64, /* values of each that it needs */
+    RDX_BLOCK_BYTES = 64,  /* of a block of any_rows */
     RDX_GROUP_BYTES = 32,
     RDX_GROUPS = 16,
 };
@@ -102,8 +103,11 @@ typedef struct RdxFused {
     uint8_t in, algebra, work, map; /* RdxType, RdxAlgebra, RdxWork, RdxMap of the recipe */
     void (*fold)(const RdxFold *fold);
     void (*rows)(const RdxRows *rows);
-    void (*short_rows)(const RdxRows *rows); /* may be NULL */
-    void (*join_lanes)(const RdxFold *fold); /* the same */
+    void (*short_rows)(const RdxRows *rows); /* may be NULL, as the next two */
+    void (*any_rows)(
+        const RdxRows
+            *rows); /* rows of RDX_BLOCK_BYTES and more of at most L elements, `step` bytes apart: one node each */
+    void (*join_lanes)(const RdxFold *fold);
 } RdxFused;
 
 /* Asks for one line of memory that is needed some KB later. One request with each line folded, no more: a core has room for 16,

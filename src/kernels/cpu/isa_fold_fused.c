@@ -16,7 +16,7 @@
 #endif
 
 #ifdef RDX_ISA_LEAN
-const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
+const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}};
 #else
 #define A sum
 #define LIFT_GROUP(x) (x)
@@ -47,6 +47,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f32
+#define EXTREMES
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, false, TURN, NAN_KEY)
 #include "fold.inc"
@@ -67,6 +68,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #define T int64_t
 #define RDX_SUFFIX i64
 #define FUSED i64_of_f64
+#define EXTREMES
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, false, TURN, NAN_KEY)
 #include "fold.inc"
@@ -122,6 +124,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #define NODE_T int32_t
 #define RDX_SUFFIX k16
 #define FUSED k16
+#define EXTREMES
 #define SHORT 0
 #define SOURCE uint16_t
 #define ELEMENT(x) rdx_narrow_key_16(x, false, load)
@@ -134,6 +137,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #define NODE_T int32_t
 #define RDX_SUFFIX k8
 #define FUSED k8
+#define EXTREMES
 #define SHORT 0
 #define SOURCE uint8_t
 #define ELEMENT(x) rdx_narrow_key_8(x, load)
@@ -175,15 +179,17 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL}};
 #define WIDENS 1
 #include "fold.inc"
 
-#define FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, join_lanes)                                       \
+#define FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, any_rows, join_lanes)                             \
     {                                                                                                                  \
         RDX_TYPE_##IN, RDX_ALGEBRA_##ALGEBRA, RDX_WORK_##WORK, RDX_MAP_##MAP, algebra##_fold_##name,                   \
-            algebra##_rows_##name, short_rows, join_lanes                                                              \
+            algebra##_rows_##name, short_rows, any_rows, join_lanes                                                    \
     }
 #define FUSES(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows)                                                       \
-    FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, NULL)
+    FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, NULL, NULL)
+#define FUSES_MAX(IN, WORK, MAP, name, short_rows)                                                                     \
+    FUSES_ALL(IN, MAX, WORK, MAP, max, name, short_rows, max_any_rows_##name, NULL)
 #define FUSES_REAL(IN, ALGEBRA, algebra, name)                                                                         \
-    FUSES_ALL(IN, ALGEBRA, F32, NONE, algebra, name, algebra##_short_rows_##name, algebra##_join_lanes_##name)
+    FUSES_ALL(IN, ALGEBRA, F32, NONE, algebra, name, algebra##_short_rows_##name, NULL, algebra##_join_lanes_##name)
 
 const RdxFused RDX_LEVEL(fused)[] = {
     FUSES_REAL(BF16, SUM, sum, f32_of_bf16),
@@ -192,10 +198,10 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES_REAL(F16, SUM, sum, f32_of_f16),
     FUSES_REAL(F16, SUMSQ, sumsq, f32_of_f16),
     FUSES_REAL(F16, VAR, var, f32_of_f16),
-    FUSES(F32, MAX, I32, KEY, max, i32_of_f32, max_short_rows_i32_of_f32),
-    FUSES(BF16, MAX, I32, KEY, max, k16, max_short_rows_i32_of_bf16),
-    FUSES(F16, MAX, I32, KEY, max, k16, NULL),
-    FUSES(F64, MAX, I64, KEY, max, i64_of_f64, max_short_rows_i64_of_f64),
+    FUSES_MAX(F32, I32, KEY, i32_of_f32, max_short_rows_i32_of_f32),
+    FUSES_MAX(BF16, I32, KEY, k16, max_short_rows_i32_of_bf16),
+    FUSES_MAX(F16, I32, KEY, k16, NULL),
+    FUSES_MAX(F64, I64, KEY, i64_of_f64, max_short_rows_i64_of_f64),
     FUSES(F32, ARGMAX, I32, KEY_ARG, argmax, i32_of_f32, argmax_short_rows_i32_of_f32),
     FUSES(BF16, ARGMAX, I32, KEY_ARG, argmax, k16, argmax_short_rows_i32_of_bf16),
     FUSES(F16, ARGMAX, I32, KEY_ARG, argmax, k16, NULL),
@@ -209,18 +215,18 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES(I8, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
     FUSES(U8, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),
     FUSES(U8, ISUM, U8, ZERO, isum, u8_of_bool, NULL),
-    FUSES(I8, MAX, I32, NONE, max, k8, NULL),
-    FUSES(I8, MAX, I32, KEY, max, k8, NULL),
+    FUSES_MAX(I8, I32, NONE, k8, NULL),
+    FUSES_MAX(I8, I32, KEY, k8, NULL),
     FUSES(I8, ARGMAX, I32, NONE, argmax, k8, NULL),
     FUSES(I8, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
-    FUSES(U8, MAX, I32, NONE, max, k8, NULL),
-    FUSES(U8, MAX, I32, KEY, max, k8, NULL),
+    FUSES_MAX(U8, I32, NONE, k8, NULL),
+    FUSES_MAX(U8, I32, KEY, k8, NULL),
     FUSES(U8, ARGMAX, I32, NONE, argmax, k8, NULL),
     FUSES(U8, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
-    FUSES(BOOL, MAX, I32, NONE, max, k8, NULL),
-    FUSES(BOOL, MAX, I32, KEY, max, k8, NULL),
+    FUSES_MAX(BOOL, I32, NONE, k8, NULL),
+    FUSES_MAX(BOOL, I32, KEY, k8, NULL),
     FUSES(BOOL, ARGMAX, I32, NONE, argmax, k8, NULL),
     FUSES(BOOL, ARGMAX, I32, KEY_ARG, argmax, k8, NULL),
-    {0, 0, 0, 0, NULL, NULL, NULL, NULL},
+    {0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 #endif

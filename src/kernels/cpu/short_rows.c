@@ -48,6 +48,19 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     }
 }
 
+static bool has_any_rows(const RdxWorker *worker, int64_t n)
+{
+    return worker->code->any_rows && n * worker->space->in_size >= RDX_BLOCK_BYTES;
+}
+
+static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip nodes)
+{
+    RdxRows rows = {.in = block->in, .step = block->in_step, .count = block->outputs, .n = n, .nodes = nodes};
+    rows.algebra = worker->code->algebra;
+    rows.load = worker->code->load;
+    worker->code->any_rows(&rows);
+}
+
 /* Rows turned on their side, some at a time, are lines of columns, which join whole registers. The rows two pieces on are asked for into the
    second cache: no load is in flight while columns are folded and joined. */
 static void fold_turned(RdxWorker *worker, const RdxBlock *block, int64_t n, int64_t at_once, RdxStrip nodes)
@@ -130,6 +143,10 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         rdx_chunk_offsets(worker, 1);
     if ((!one_line || sums_rows(worker, n)) && rdx_rows_fit(worker, n)) {
         rdx_rows_fold(worker, block->in, block->in_step, block->outputs, n, worker->space->index_offset, 0, &nodes);
+        return;
+    }
+    if (one_line && has_any_rows(worker, n)) {
+        fold_any_rows(worker, block, n, nodes);
         return;
     }
     if (one_line && !has_words(worker, n)) {

@@ -24,8 +24,9 @@ typedef struct RdxCpuCode {
     const RdxAlgebraCode *algebra;
     void (*fold)(const RdxFold *fold); /* the algebra's, or fused with convert and map */
     void (*rows)(const RdxRows *rows);
-    void (*short_rows)(const RdxRows *rows); /* may be NULL */
-    void (*join_lanes)(const RdxFold *fold); /* the same */
+    void (*short_rows)(const RdxRows *rows); /* may be NULL, as the next two */
+    void (*any_rows)(const RdxRows *rows);
+    void (*join_lanes)(const RdxFold *fold);
     RdxLoad load;
     bool many_lines;    /* exact folds in narrow lanes: 128 lines at one distance go into one */
     bool half_keys;     /* keys of f16 were made of its bits (narrow.h) */
