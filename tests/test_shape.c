@@ -45,6 +45,10 @@ static void check_groups(const PlanCase *p, const RdxCudaShape *s)
         }
     }
     KEEPS(!s->simple || (s->items == s->groups && s->run_outputs >= p->space.keep_count));
+    /* An output that is a value is as wide as one, has one copy and is alone. */
+    KEEPS(s->value_bytes == 0 || (s->plain && s->value_bytes == rdx_types[p->recipe.out].size));
+    KEEPS(s->value_bytes == 0 || (p->recipe.second == RDX_SECOND_NONE && p->recipe.unit == 1));
+    KEEPS(!s->direct || s->value_bytes >= 4);
 }
 
 static bool is_pow2(int64_t n)
@@ -92,6 +96,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->residues == 1 || s->part_chunks == 1);
     KEEPS(s->slices >= 1 && s->items == s->groups * s->split * s->residues * s->slices);
     KEEPS(s->finishing != RDX_FINISHING_NONE || s->split * s->residues == 1);
+    KEEPS(s->ring_bytes % 16 == 0 && cut->shared_bytes % 4 == 0 && cut->finish_shared_bytes % 4 == 0);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
     case RDX_CUDA_KIND_SHORT_COLUMNS: { /* whole, aligned vectors of packed columns */

@@ -54,9 +54,8 @@ bool rdx_cuda_is_ascending(const RdxSpace *space)
 
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups)
 {
-    if (groups == 0)
-        return 0;
-    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * (rdx_recipe_is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups);
+    const int own = groups > 0 && rdx_recipe_is_twice(recipe) ? RDX_CUDA_RING_TWICE : groups;
+    return RDX_CUDA_THREADS * 16 * RDX_CUDA_GROUP * own;
 }
 
 /* Parts as planned; groups still to come. */
