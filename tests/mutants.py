@@ -38,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SURVIVORS = os.path.join(ROOT, "tests", "survivors.txt")
 DRAWN = 40
 NEEDED = 0.95
-QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print".split()
+QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print short_rows turn".split()
 
 # line: position of `old`, counted from 0; -1: in the one place where it is. judge: "host", or the kind of emulator that judges it
 Mutant = namedtuple("Mutant", "name path old new line judge")

@@ -1,0 +1,113 @@
+/* Short rows of every length at every level: whichever place of a row the greatest element has, and sums of nothing but -0. */
+#include "kernels/cpu/isa.h"
+#include "task.h"
+
+#include <check.h>
+#include <math.h>
+#include <redax.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 140 };
+
+static const struct {
+    RdxDtype dtype;
+    size_t size;
+    unsigned char one[8];
+} types[] = {
+    {{0, 8, 1}, 1, {1}},
+    {{1, 8, 1}, 1, {1}},
+    {{4, 16, 1}, 2, {0x80, 0x3f}},
+    {{2, 16, 1}, 2, {0x00, 0x3c}},
+    {{2, 32, 1}, 4, {0, 0, 0x80, 0x3f}},
+    {{2, 64, 1}, 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
+};
+
+static void reduce(int op, RdxTensor *in, RdxTensor *out)
+{
+    int32_t axes[] = {1};
+    RdxProblem problem = RDX_PROBLEM_INIT;
+    RdxPlan *plan = NULL;
+    problem.op = op;
+    problem.axes = axes;
+    problem.naxes = 1;
+    problem.in = in;
+    problem.out = out;
+    ck_assert_int_eq(rdx_plan_create(&plan, &problem), RDX_OK);
+    _Alignas(64) static unsigned char workspace[1 << 20];
+    ck_assert_uint_le(rdx_plan_workspace(plan), sizeof workspace);
+    ck_assert_int_eq(rdx_execute(plan, in->data, out->data, NULL, workspace, sizeof workspace, NULL), RDX_OK);
+    rdx_plan_destroy(plan);
+}
+
+/* Row i of n rows of n zeros has its one in place i; or the other way round, for min. */
+static void check_places(const char *level, int type, int64_t n)
+{
+    const size_t size = types[type].size;
+    static const unsigned char zero[8];
+    int64_t shape[] = {n, n};
+    for (int least = 0; least < 2; least++) {
+        unsigned char *in = malloc((size_t)(n * n) * size), *out = malloc((size_t)n * size);
+        int64_t *index = malloc((size_t)n * sizeof *index);
+        ck_assert(in && out && index);
+        for (int64_t i = 0; i < n * n; i++)
+            memcpy(in + (size_t)i * size, (i % (n + 1) == 0) != least ? types[type].one : zero, size);
+        RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
+                  to = {out, {1, 0}, 1, types[type].dtype, shape, NULL, 0},
+                  at = {index, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
+        reduce(least ? RDX_MIN : RDX_MAX, &from, &to);
+        reduce(least ? RDX_ARGMIN : RDX_ARGMAX, &from, &at);
+        for (int64_t i = 0; i < n; i++) {
+            DEMAND(memcmp(out + (size_t)i * size, least ? zero : types[type].one, size) == 0,
+                   "%s: type %d: the extreme of row %lld of %lld", level, type, (long long)i, (long long)n);
+            DEMAND(index[i] == i, "%s: type %d: row %lld of %lld has it in %lld", level, type, (long long)i,
+                   (long long)n, (long long)index[i]);
+        }
+        free(in);
+        free(out);
+        free(index);
+    }
+}
+
+static void check_zeros(const char *level, int64_t rows, int64_t n)
+{
+    int64_t shape[] = {rows, n};
+    float *in = malloc((size_t)(rows * n) * sizeof *in), *out = malloc((size_t)rows * sizeof *out);
+    ck_assert(in && out);
+    for (int64_t i = 0; i < rows * n; i++)
+        in[i] = -0.0f;
+    RdxTensor from = {in, {1, 0}, 2, {2, 32, 1}, shape, NULL, 0}, to = {out, {1, 0}, 1, {2, 32, 1}, shape, NULL, 0};
+    reduce(RDX_SUM, &from, &to);
+    for (int64_t i = 0; i < rows; i++)
+        DEMAND(out[i] == 0 && signbit(out[i]), "%s: the sum of row %lld of %lld zeros below", level, (long long)i,
+               (long long)n);
+    free(in);
+    free(out);
+}
+
+START_TEST(every_length)
+{
+    const char *levels[4];
+    int count = rdx_cpu_isa_names(levels);
+    for (int level = 0; level < count; level++) {
+        ck_assert_int_eq(rdx_cpu_set_isa(levels[level]), RDX_OK);
+        for (int64_t n = 2; n <= LONGEST; n++) {
+            for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++)
+                check_places(levels[level], type, n);
+            check_zeros(levels[level], 19, n);
+        }
+    }
+}
+END_TEST
+
+Suite *test_short_rows_suite(void);
+
+Suite *test_short_rows_suite(void)
+{
+    Suite *suite = suite_create("short_rows");
+    TCase *tcase = tcase_create("short_rows");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, every_length);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
