@@ -31,7 +31,7 @@ template <class K, bool SEVERAL> struct RowFold {
     static constexpr bool joins_counted = A::counted && A::unit == 1 && A::words <= 2 && K::size > 1;
 
     const Problem &p;
-    SharedAt joins;    /* of this thread, where counts matter: see fill */
+    SharedAt joins;    /* of this thread, where counts matter: see fill_joins */
     int mates_log2, c; /* c: this thread's place among its mates */
     int apart_log2;
 
@@ -82,7 +82,7 @@ template <class K, bool SEVERAL> struct RowFold {
         return {pair.equal ? pair.half : pair.weight, pair.greater, pair.equal, 0};
     }
 
-    /* T(h, .) from T(2h, .) of the lower and the higher lane; `number`: see fill. */
+    /* T(h, .) from T(2h, .) of the lower and the higher lane; `number`: see fill_joins. */
     template <int MATES> __device__ __forceinline__ Node join(Node low, Node high, int number) const
     {
         if constexpr (joins_counted) {
@@ -151,7 +151,7 @@ template <class K, bool SEVERAL> struct RowFold {
         return adds_words<K, In, MAP>() || compares_bytes<A, In>();
     }
 
-    /* The same in any order, an element a load, eight at a time; no thread goes without. */
+    /* The node of a row in any order, an element a load, eight at a time; no thread goes without. */
     template <int MATES, class In, int MAP> __device__ __forceinline__ Node fold_pieces(SharedAt at) const
     {
         constexpr int BYTES = K::size, step = BYTES * MATES;
