@@ -32,7 +32,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
             Base::fill_joins(joins, n, log2_constant(MATES), H);
     }
 
-    /* Which of some neighbouring lanes, and of those H lanes further on, have an element of the last line. */
+    /* Which of some neighbouring lanes have an element of the last line. */
     enum Extent { NONE, SOME, ALL };
 
     /* The node of a lane of so many elements; sums do not ask how many. */
@@ -44,36 +44,45 @@ template <class K> struct LinesRow : RowFold<K, true> {
             return A::seal(lane, count);
     }
 
-    /* The nodes T(H MATES, .) of the AT_ONCE lanes from `first` on; `own`: of the last line. */
-    template <int LINES, Extent LAST, int AT_ONCE, class In, int MAP>
-    __device__ __forceinline__ void fold_some(SharedAt at, int first, int own, Node *node) const
+    /* Lane j of a thread. */
+    template <int LINES, Extent LAST, class In, int MAP>
+    __device__ __forceinline__ typename A::Lane fold_lane(SharedAt at, int j, int own) const
     {
         constexpr int step = K::size * MATES, words = K::size < 4 ? 1 : K::size / 4;
-        constexpr int most = LINES, least = LINES - 1;
         const bool parts = is_complex(p.recipe.in);
-        auto push = [&](typename A::Lane &lane, int j, int line) {
+        typename A::Lane lane;
+        auto push = [&](int line) {
             uint32_t word[words];
             T x, y;
             load_shared_element<K::size>(word, at + line * line_bytes + j * step, parts);
             read_element<A, In, MAP>(p.recipe, word, 0, x, y);
             lane = line == 0 ? A::lift(x, y) : A::push(lane, x, y, line);
         };
+#pragma unroll
+        for (int line = 0; line < LINES - 1; line++)
+            push(line);
+        if (LAST == ALL || (LAST == SOME && j < own))
+            push(LINES - 1);
+        return lane;
+    }
+
+    /* The nodes T(H MATES, .) of the AT_ONCE lanes from `first` on, LOW of which have an element of the last line, and HIGH of those H lanes
+       further on; `own`: of the last line. */
+    template <int LINES, Extent LOW, Extent HIGH, int AT_ONCE, class In, int MAP>
+    __device__ __forceinline__ void fold_some(SharedAt at, int first, int own, Node *node) const
+    {
+        constexpr int most = LINES, least = LINES - 1;
         typename A::Lane lane[2][AT_ONCE];
 #pragma unroll
-        for (int side = 0; side < 2; side++)
+        for (int i = 0; i < AT_ONCE; i++)
+            lane[0][i] = fold_lane<LINES, LOW, In, MAP>(at, first + i, own);
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; i++) {
-                const int j = side * H + first + i;
-#pragma unroll
-                for (int line = 0; line < (LAST == ALL ? most : least); line++)
-                    push(lane[side][i], j, line);
-                if (LAST == SOME && j < own)
-                    push(lane[side][i], j, least);
-            }
+        for (int i = 0; i < AT_ONCE; i++)
+            lane[1][i] = fold_lane<LINES, HIGH, In, MAP>(at, H + first + i, own);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const bool low = LAST == ALL || (LAST == SOME && first + i < own),
-                       high = LAST == ALL || (LAST == SOME && H + first + i < own);
+            const bool low = LOW == ALL || (LOW == SOME && first + i < own),
+                       high = HIGH == ALL || (HIGH == SOME && H + first + i < own);
             constexpr T by_most = (T)1 / most, by_least = (T)1 / least;
             const Node below = seal(lane[0][i], most, low ? by_most : by_least),
                        above = seal(lane[1][i], most, high ? by_most : by_least);
@@ -87,22 +96,86 @@ template <class K> struct LinesRow : RowFold<K, true> {
         }
     }
 
+    /* Of JOINS neighbouring joins of a thread and its mates, a bit each, in the order of their numbers (fill_joins): whether all have equal counts,
+       or all unequal ones; these have the same then. */
+    static constexpr int JOINS = 4;
+    struct Groups {
+        unsigned equal, unequal;
+    };
+
+    static __device__ __forceinline__ Groups groups_of(int n, int thread)
+    {
+        bool equal = false, unequal = false;
+        if (joins_counted && JOINS * (thread + 1) < H) {
+            int level = 1 << (31 - __clz(thread + 1)), h = level * JOINS * MATES, step = log2_of(h) + 1;
+            int first = (thread + 1 - level) * JOINS * MATES, last = first + JOINS * MATES - 1;
+            auto are_equal = [&](int lane) {
+                return elements_of_lane(n, lane, step) == elements_of_lane(n, lane + h, step);
+            };
+            equal = are_equal(first) && are_equal(last);
+            unequal = !are_equal(first) && !are_equal(last);
+        }
+        return {__ballot_sync(0xffffffffu, equal), __ballot_sync(0xffffffffu, unequal)};
+    }
+
+    /* JOINS joins from join `number` on, of nodes that lie M from each other. */
+    template <int M> __device__ __forceinline__ void join_group(Node *node, int number, Groups groups) const
+    {
+        const unsigned bit = 1u << ((number + 1) / JOINS - 1);
+        auto join_alike = [&](auto equal) {
+            LineJoin counts = Base::template load_join<MATES>(number);
+            counts.equal = decltype(equal)::value;
+#pragma unroll
+            for (int i = 0; i < JOINS; i++)
+                node[i] = Base::join_counted(node[i], node[i + M], counts);
+        };
+        if (groups.equal & bit) {
+            join_alike(std::true_type());
+        } else if (groups.unequal & bit) {
+            join_alike(std::false_type());
+        } else {
+#pragma unroll
+            for (int i = 0; i < JOINS; i++)
+                node[i] = this->template join<MATES>(node[i], node[i + M], number + i);
+        }
+    }
+
+    /* T(JOINS MATES, .) from all of the T(2 M MATES, .). */
+    template <int M> __device__ __forceinline__ void halve_groups(Node *node, Groups groups) const
+    {
+        if constexpr (M >= JOINS) {
+#pragma unroll
+            for (int i = 0; i < M; i += JOINS)
+                join_group<M>(node + i, M - 1 + i, groups);
+            halve_groups<M / 2>(node, groups);
+        }
+    }
+
     /* The node of a row of LINES lines, of which the last has `rest` elements. */
-    template <int LINES, class In, int MAP> __device__ __forceinline__ Node fold_lines(SharedAt at, int rest) const
+    template <int LINES, class In, int MAP>
+    __device__ __forceinline__ Node fold_lines(SharedAt at, int rest, Groups groups) const
     {
         constexpr int AT_ONCE = K::size == 2 ? 4 : 2; /* of 80 registers */
         const int own = (rest - c + MATES - 1) >> log2_constant(MATES);
         Node node[H];
 #pragma unroll
         for (int first = 0; first < H; first += AT_ONCE) {
-            if (first * MATES >= rest)
-                fold_some<LINES, NONE, AT_ONCE, In, MAP>(at, first, own, node + first);
-            else if ((H + first + AT_ONCE) * MATES <= rest)
-                fold_some<LINES, ALL, AT_ONCE, In, MAP>(at, first, own, node + first);
+            const int low = first * MATES, high = (H + first) * MATES, some = AT_ONCE * MATES;
+            if (rest <= low)
+                fold_some<LINES, NONE, NONE, AT_ONCE, In, MAP>(at, first, own, node + first);
+            else if (rest >= high + some)
+                fold_some<LINES, ALL, ALL, AT_ONCE, In, MAP>(at, first, own, node + first);
+            else if (rest >= low + some && rest <= high)
+                fold_some<LINES, ALL, NONE, AT_ONCE, In, MAP>(at, first, own, node + first);
             else
-                fold_some<LINES, SOME, AT_ONCE, In, MAP>(at, first, own, node + first);
+                fold_some<LINES, SOME, SOME, AT_ONCE, In, MAP>(at, first, own, node + first);
         }
-        return this->template halve_line<MATES, H>(node);
+        if constexpr (joins_counted) {
+            halve_groups<H / 2>(node, groups);
+            return this->template halve_line<MATES, H, JOINS>(node);
+        } else {
+            return this->template halve_line<MATES, H>(node);
+        }
     }
 
     template <int LINES, class In, int MAP>
@@ -112,16 +185,18 @@ template <class K> struct LinesRow : RowFold<K, true> {
             if (p.shape.lines > LINES)
                 return fold_plain<LINES + 1, In, MAP>(at, thread, pitch, left);
         }
-        const int rest = (int)p.recipe.count - (LINES - 1) * (line_bytes / K::size);
-        return this->template fold_turns<MATES>(at + c * K::size, thread, pitch, left,
-                                                [&](SharedAt row) { return fold_lines<LINES, In, MAP>(row, rest); });
+        const int n = (int)p.recipe.count, rest = n - (LINES - 1) * (line_bytes / K::size);
+        const Groups groups = groups_of(n, thread);
+        return this->template fold_turns<MATES>(at + c * K::size, thread, pitch, left, [&](SharedAt row) {
+            return fold_lines<LINES, In, MAP>(row, rest, groups);
+        });
     }
 
     /* The node of row row_of(c, thread) of `left` rows, 32 at most, from `at` on. */
     __device__ __forceinline__ Node fold_rows(SharedAt at, int thread, int pitch, int left) const
     {
         Node own = unset<A>();
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_unmasked<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             if constexpr (any_order && (K::size > 1 || In::integral || compares_bytes<A, In>()))

@@ -86,12 +86,17 @@ template <class K, bool SEVERAL> struct RowFold {
     template <int MATES> __device__ __forceinline__ Node join(Node low, Node high, int number) const
     {
         if constexpr (joins_counted) {
-            /* Loaded for every row: there are no registers for all of them. */
-            uint4 raw = load_shared(joins + number * MATES * (int)sizeof(LineJoin));
-            return join_counted(low, high, {__uint_as_float(raw.x), __uint_as_float(raw.y), raw.z, 0});
+            return join_counted(low, high, load_join<MATES>(number));
         } else {
             return A::join(low, high, NULL);
         }
+    }
+
+    /* For every row: there are no registers for all of them. */
+    template <int MATES> __device__ __forceinline__ LineJoin load_join(int number) const
+    {
+        uint4 raw = load_shared(joins + number * MATES * (int)sizeof(LineJoin));
+        return {__uint_as_float(raw.x), __uint_as_float(raw.y), raw.z, 0};
     }
 
     /* rdx_var_join_f32 without its branch: both ways are gone, which takes 13 instructions, and a branch 17 and its waiting. The lower lane has no
@@ -129,10 +134,10 @@ template <class K, bool SEVERAL> struct RowFold {
         }
     }
 
-    /* T(1, 0) from all of the T(H MATES, .). */
-    template <int MATES, int H> __device__ __forceinline__ Node halve_line(Node *node) const
+    /* T(1, 0) from all of the T(LEFT MATES, .), of H nodes that a thread had: see fill_joins. */
+    template <int MATES, int H, int LEFT = H> __device__ __forceinline__ Node halve_line(Node *node) const
     {
-        halve_all<MATES, H / 2>(node);
+        halve_all<MATES, LEFT / 2>(node);
 #pragma unroll
         for (int bit = MATES / 2; bit >= 1; bit /= 2)
             node[0] = join_mates<MATES>(node[0], bit, H - 1 + log2_constant(bit));

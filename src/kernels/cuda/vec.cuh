@@ -349,15 +349,18 @@ template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
 /* Calls f with the input's type and a frequent map; false where the map is none. */
 template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F &&f)
 {
-    return with_map<typename K::A>(
-        r, [&](auto map) { with_input<K, decltype(map)::value>(r.in, [&](auto in) { f(in, map); }); });
+    return with_map<typename K::A>(r, [&](auto map) RDX_INLINED {
+        with_input<K, decltype(map)::value>(r.in, [&](auto in) RDX_INLINED { f(in, map); });
+    });
 }
 
-/* The same of all but masked maps and powers, for kernels that are not given those: each map is one more copy of the code. */
-template <class K, class F> RDX_DEVICE void with_unmasked(const RdxRecipe &r, F &&f)
+/* The same of all but powers and, unless MASKED, masked maps, for kernels that are not given those: each map is one more copy of the code.
+   Sums of columns of 16 vectors have stack frames with masked ones. */
+template <class K, bool MASKED = false, class F> RDX_DEVICE void with_unmasked(const RdxRecipe &r, F &&f)
 {
-    with_frequent<K>(r, [&](auto in, auto map) {
-        if constexpr (decltype(map)::value != RDX_CUDA_MASKED_MAP && decltype(map)::value != RDX_MAP_POWI)
+    with_frequent<K>(r, [&](auto in, auto map) RDX_INLINED {
+        constexpr int MAP = decltype(map)::value;
+        if constexpr (MAP != RDX_MAP_POWI && (MASKED || MAP != RDX_CUDA_MASKED_MAP))
             f(in, map);
     });
 }
