@@ -135,7 +135,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         break;
     case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; tiles of whole vectors, as many rows of a thread as a vector has elements */
         int64_t count = p->space.reduce_count, size = p->space.in_size;
-        KEEPS(count > 2 && count <= RDX_CUDA_MOST_THREAD_ROW(size, cut->words) && !is_pow2(count));
+        KEEPS(RDX_CUDA_HAS_THREAD_ROW(size, cut->words, count));
         KEEPS(RDX_CUDA_HAS_THREAD_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.unit, size));
         KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && s->ascending && cut->elements * size == 16 && chunks == 1);
         KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == count * size && p->situation.in_align % 16 == 0);

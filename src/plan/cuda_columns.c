@@ -3,6 +3,7 @@
 
 enum {
     COLUMN_WARPS = 8192,
+    STRAIGHT_WARPS = 6144, /* three waves of an H200 */
     FEW_BLOCKS = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
@@ -125,13 +126,15 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
 /* ---- Lanes of columns, one after the other ---- */
 
 /* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. A thread without a ring
-   asks for 16 vectors at once, and keeps lanes enough for that. With twice as many warps wanted of those, axis 0
-   of 100 x 500 x 1000 f32, permuted, took 64.5 us, not 55, 256 x 1M 247, not 245, 4096 x 512 x 128 246, not 245. */
+   asks for 16 vectors at once, and keeps lanes enough for that. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16 of twice as
+   many columns 83.1 and 72.8, 1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and a half,
+   4096 x 512 x 128 238.6 as four and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. */
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t lines, int groups)
 {
-    int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), warps = 1;
+    int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), wanted = groups > 0 ? COLUMN_WARPS : STRAIGHT_WARPS;
+    int64_t warps = 1;
     int64_t most = rdx_max(rdx_min(lanes / (shape->rows_at_once * fewest), RDX_CUDA_WARPS), 1);
-    while (warps < most && column_warps * shape->split * shape->residues * warps < COLUMN_WARPS)
+    while (warps < most && column_warps * shape->split * shape->residues * warps < wanted)
         warps *= 2;
     return (int)warps;
 }

@@ -35,6 +35,15 @@ bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
     return map == RDX_MAP_NONE || key || magnitude || (truth && recipe->algebra == RDX_ALGEBRA_ISUM);
 }
 
+bool rdx_cuda_has_masked_map(const RdxRecipe *recipe)
+{
+    bool masks = recipe->algebra == RDX_ALGEBRA_SUM || recipe->algebra == RDX_ALGEBRA_PROD ||
+                 recipe->algebra == RDX_ALGEBRA_SUMSQ || recipe->algebra == RDX_ALGEBRA_CSUMSQ;
+    bool real = recipe->work == RDX_WORK_F32 || recipe->work == RDX_WORK_F64;
+    bool modulus = recipe->algebra == RDX_ALGEBRA_SUM && recipe->unit == 1 && rdx_type_is_complex((RdxType)recipe->in);
+    return masks && real && !modulus && (recipe->map == RDX_MAP_ABS || recipe->map == RDX_MAP_OMIT);
+}
+
 /* sign: -1 where they are to descend. */
 static bool is_ordered(const RdxSpace *space, int sign)
 {
@@ -80,8 +89,8 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum of integers up to 32 bits (not u32) or an index, and nothing else: neither a second
-   output, nor anything for omit to mend. */
+/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum of integers up to 32 bits (not u32), an extreme of integers or an index, and
+   nothing else: neither a second output, nor anything for omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {
     bool wide = recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64, is_float = false;
@@ -99,6 +108,8 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
         is_float = true;
         break;
     case RDX_ALGEBRA_MAX:
+        if (recipe->result == RDX_WORK_I64)
+            return recipe->out == recipe->in ? (uint8_t)rdx_types[recipe->in].size : 0;
         is_float = recipe->result == (wide ? RDX_WORK_F64 : RDX_WORK_F32);
         break;
     case RDX_ALGEBRA_ISUM:

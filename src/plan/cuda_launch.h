@@ -88,13 +88,18 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_HAS_ROWS_IN_VECTORS(size) ((size) == 2 || (size) == 4)
 
 /* Whether a thread has several rows of 3 to RDX_CUDA_MOST_THREAD_ROW elements, no power of two (kernel_thread_rows.cu): of what is frequent, for each length is code of
-   its own. Of elements of four bytes whose nodes are one word, longer ones were at 90% of the ceiling without. The most tiles that a warp asks for at once, of
+   its own. Of bytes maxima, of 2, 4 and 8 too, which packed_rows does not take; sums of them are eight bytes each, and leave better one a thread (short_rows; rows
+   of 7 212 us there, 378 here). Of elements of four bytes whose nodes are one word, longer ones were at 90% of the ceiling without. The most tiles that a warp asks for at once, of
    32 times as many rows as a vector has elements, which take N lines each. */
 #define RDX_CUDA_HAS_THREAD_ROWS(algebra, work, unit, size)                                                            \
-    (((size) == 2 || (size) == 4) && (unit) == 1 && (work) != RDX_WORK_F64 && (work) != RDX_WORK_I64 &&                \
-     ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||                \
-      (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX))
+    ((size) <= 4 && (unit) == 1 && (work) != RDX_WORK_F64 && (work) != RDX_WORK_I64 &&                                 \
+     ((algebra) == RDX_ALGEBRA_MAX ||                                                                                  \
+      ((size) > 1 &&                                                                                                   \
+       ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||              \
+        (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_ARGMAX))))
 #define RDX_CUDA_MOST_THREAD_ROW(size, words) ((size) == 4 && (words) == 1 ? 7 : 15)
+#define RDX_CUDA_HAS_THREAD_ROW(size, words, count)                                                                    \
+    ((count) > 1 && (count) <= RDX_CUDA_MOST_THREAD_ROW(size, words) && ((size) == 1 || ((count) & ((count)-1)) != 0))
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
 /* Elements of a vector of columns of which a thread has all the rows; most rows of those that it has several of, and how many of so many

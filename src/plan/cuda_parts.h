@@ -16,6 +16,8 @@ enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
 bool rdx_cuda_is_row(const RdxSpace *space);
 /* A map that the kernels know at compile time (vec.cuh: with_unmasked). */
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
+/* |x|, or a neutral element in place of NaN (vec.cuh: RDX_CUDA_MASKED_MAP). */
+bool rdx_cuda_has_masked_map(const RdxRecipe *recipe);
 /* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: what straight_columns takes. */
 bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words);
 /* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */

@@ -10,6 +10,8 @@ enum {
     /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there are. */
     BYTE_TIMES = 4,
     BYTE_CHUNKS = 8,
+    /* The same of nodes of several words that carry no index and no moments. */
+    WIDE_TIMES = 4,
 };
 
 /* ---- Short rows ---- */
@@ -39,17 +41,19 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     return true;
 }
 
-/* Rows of 3 to 15 elements, no power of two, with nothing between them, from an aligned one on, and one copy of an output. A warp has as many tiles as leave two
+/* Rows of 2 to 15 elements with nothing between them, from an aligned one on, and one copy of an output. A warp has as many tiles as leave two
    blocks for every multiprocessor. */
 bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
     const int64_t count = recipe->count;
+    const bool bytes = recipe->in == RDX_TYPE_I8 || recipe->in == RDX_TYPE_U8;
+    const bool whole = bytes && config->variant == RDX_FORM_ROWS && config->finishing == RDX_FINISHING_NONE;
     RdxLayout layout;
-    if (config->variant != RDX_FORM_TILE || space->keep_rank != 1 || space->copy_count != 1 || config->slices > 1 ||
-        count < 3 || count > RDX_CUDA_MOST_THREAD_ROW(space->in_size, launch->words) || (count & (count - 1)) == 0 ||
-        !rdx_cuda_has_unmasked_map(recipe) ||
+    if ((config->variant != RDX_FORM_TILE && !whole) || (space->in_size == 1 && !bytes) || space->keep_rank != 1 ||
+        space->copy_count != 1 || config->slices > 1 ||
+        !RDX_CUDA_HAS_THREAD_ROW(space->in_size, launch->words, count) || !rdx_cuda_has_unmasked_map(recipe) ||
         !RDX_CUDA_HAS_THREAD_ROWS(recipe->algebra, recipe->work, recipe->unit, space->in_size))
         return false;
     rdx_layout_of(&layout, s);
@@ -195,12 +199,13 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
 
 /* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
    one copy of an output. */
-static bool suit_straight(const RdxSituation *s, const RdxConfig *config)
+static bool suit_straight(const RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
+    bool known = rdx_cuda_has_unmasked_map(s->recipe) ||
+                 (launch->kind == RDX_CUDA_KIND_STRAIGHT_ROWS && rdx_cuda_has_masked_map(s->recipe));
     return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
-           rdx_recipe_chunks(s->recipe) <= MOST_CHUNKS && rdx_cuda_has_unmasked_map(s->recipe) &&
-           rdx_cuda_is_ascending(space);
+           rdx_recipe_chunks(s->recipe) <= MOST_CHUNKS && known && rdx_cuda_is_ascending(space);
 }
 
 /* Of contiguous runs. Of bytes there are those of aligned rows alone. */
@@ -210,7 +215,7 @@ static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const R
         launch->kind != RDX_CUDA_KIND_LINE_ROWS)
         return false;
     launch->elements = 16 / s->space->in_size;
-    return are_rows(s->space, config) && suit_straight(s, config) && cut_rows(launch, s, config, 0, BUSY_WARPS);
+    return are_rows(s->space, config) && suit_straight(launch, s, config) && cut_rows(launch, s, config, 0, BUSY_WARPS);
 }
 
 /* More than so many times the device's heavy_bytes: what is slow to fold goes on so long that rings are ahead. */
@@ -254,12 +259,24 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     return true;
 }
 
-/* Two words a node, and no more work than one: sums of 8192 x 4096 i64 65.2 us through rings, 62.3 this way. f64 is no faster so, and over
-   65536 x 2048 slower (242 and 254). */
+/* Two words a node, and no more work than one: sums of 8192 x 4096 i64 65.2 us through rings, 62.3 this way. */
 static bool is_light_i64(const RdxRecipe *recipe)
 {
     return recipe->work == RDX_WORK_I64 && (recipe->algebra == RDX_ALGEBRA_SUM || recipe->algebra == RDX_ALGEBRA_AND ||
                                             recipe->algebra == RDX_ALGEBRA_OR || recipe->algebra == RDX_ALGEBRA_XOR);
+}
+
+/* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 91.9 us over 8192 x 4096 and 95.1 over
+   32M in one through rings, 89.1 and 90.5 this way, any of 16384 x 4096 f32 90.8 and 88.9, minmax 92.4 and 90.3 (H100); but on an H200 sums of
+   f64 over 65536 x 2048 242 and 254. */
+static bool is_light(const RdxSituation *s, int words)
+{
+    const RdxRecipe *recipe = s->recipe;
+    if (words == 1 || s->space->in_size == 2 || is_light_i64(recipe))
+        return true;
+    if (s->space->in_size == 1)
+        return recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe) || !goes_on(s, BYTE_TIMES);
+    return !recipe->indexed && !is_variance(recipe, true) && !goes_on(s, WIDE_TIMES);
 }
 
 /* Rings fold whole groups of lines; rows of one chunk that end within a group they fold line by line. */
@@ -273,21 +290,21 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
+   107 and 92, over 128K x 4K 359 and 329. Parts of rows that are cut go on half as long: argmax and var over 64M f32 in one 75.0 and 75.2 us through rings,
+   70.8 and 73.6 this way; over 256M in one 360.3 and 359.8, 366.0 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
    line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
-    bool light = launch->words == 1 || s->space->in_size == 2;
-    bool long_rows = recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe);
-    light = light || (s->space->in_size == 1 && (long_rows || !goes_on(s, BYTE_TIMES))) || is_light_i64(recipe);
+    const int times = config->finishing != RDX_FINISHING_NONE && s->space->in_size == 4 ? 2 : 1;
     if (config->variant != RDX_FORM_ROWS || rdx_recipe_is_twice(recipe) ||
         !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
         return false;
     /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
     if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)
         return recipe->count >= recipe->lanes && !are_many(s) && take_registers(launch, s, config);
-    return (light || !goes_on(s, 1) || !are_groups(recipe)) && take_registers(launch, s, config);
+    return (is_light(s, launch->words) || !goes_on(s, times) || !are_groups(recipe)) &&
+           take_registers(launch, s, config);
 }
 
 /* Rows of one run that are looked at twice, wherever they start. Where folding is long, so is a last block that runs alone: over 8192 x 32768 252 us
@@ -300,7 +317,7 @@ bool rdx_cuda_take_staged_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     const bool even = chunks >= rdx_pow2_ceil(chunks) / 4 * 3;
     launch->elements = 16 / size;
     return RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, size) &&
-           config->variant != RDX_FORM_RUNS && are_rows(s->space, config) && suit_straight(s, config) &&
+           config->variant != RDX_FORM_RUNS && are_rows(s->space, config) && suit_straight(launch, s, config) &&
            cut_rows(launch, s, config, RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES, even ? BUSY_STAGED : BUSY_WARPS);
 }
 
@@ -346,7 +363,7 @@ bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
     RdxLayout layout;
     if (config->variant != RDX_FORM_GATHER || space->reduce_rank != 1 || space->reduce[0].in != 2 * space->in_size ||
         s->recipe->count < s->recipe->lanes || !RDX_CUDA_HAS_STEPPED_ROWS(space->in_size, launch->words) ||
-        rdx_recipe_is_twice(s->recipe) || !are_lone_rows(space, config) || !suit_straight(s, config))
+        rdx_recipe_is_twice(s->recipe) || !are_lone_rows(space, config) || !suit_straight(launch, s, config))
         return false;
     rdx_layout_of(&layout, s);
     launch->elements = 8 / space->in_size;

@@ -64,13 +64,14 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_bytes()
            In::type != RDX_TYPE_BOOL;
 }
 
-/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. */
+/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. What lies below an integer decides
+   nothing. */
 template <class In, bool UPPER> RDX_DEVICE uint32_t halves_of(uint32_t word)
 {
     if constexpr (In::type == RDX_TYPE_F8E4M3)
         return widen_pair_e4m3(UPPER ? word >> 16 : word);
     else
-        return (UPPER ? word : word << 8) & 0xff00ff00u;
+        return (UPPER ? word : word << 8) & (In::integral ? 0xffffffffu : 0xff00ff00u);
 }
 template <class In> RDX_DEVICE uint32_t greater_of_halves(uint32_t a, uint32_t b, bool omit)
 {

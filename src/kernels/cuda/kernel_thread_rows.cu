@@ -29,7 +29,21 @@ RDX_DEVICE typename K::A::Node node_of_row(const Problem &p, const uint32_t *wor
 {
     typedef typename K::A A;
     typename A::T x, y;
-    if constexpr (compares_numbers_alone<A, In>()) {
+    if constexpr (compares_bytes<A, In>()) {
+        /* Two at once, each in the upper half of a half; what lies below it does not count. */
+        const uint32_t turn = p.recipe.flip ? 0xffffffffu : 0;
+        auto pair = [&](int i) {
+            const int a = row * N + i, b = i + 1 < N ? a + 1 : a;
+            return __byte_perm(word[a / 4] ^ turn, word[b / 4] ^ turn, (4 + b % 4) << 12 | (a % 4) << 4);
+        };
+        uint32_t top = pair(0);
+#pragma unroll
+        for (int i = 2; i < N; i += 2)
+            top = greater_halves(top, pair(i), In::type == RDX_TYPE_U8);
+        top = greater_halves(top, top >> 16, In::type == RDX_TYPE_U8);
+        read_top<A, In, MAP>(p.recipe, top ^ turn, x, y);
+        return node_of_element<A>(x, y, 0);
+    } else if constexpr (compares_numbers_alone<A, In>()) {
         Vector<K::size> lane[N];
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -85,9 +99,12 @@ template <class K, int N> RDX_DEVICE void reduce_thread_rows(const Problem &p, u
             word[4 * v] = raw.x, word[4 * v + 1] = raw.y, word[4 * v + 2] = raw.z, word[4 * v + 3] = raw.w;
         }
         with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            typedef decltype(in) In;
+            if constexpr (K::size > 1 || (In::integral && In::type != RDX_TYPE_BOOL)) {
 #pragma unroll
-            for (int row = 0; row < E; row++)
-                node[row] = node_of_row<K, N, decltype(in), decltype(map)::value>(p, word, row);
+                for (int row = 0; row < E; row++)
+                    node[row] = node_of_row<K, N, In, decltype(map)::value>(p, word, row);
+            }
         });
         Target target = {p.out + output * step.out, p.out2 + output * step.out2};
         store_vector<K>(p, target, step, node, left < E ? left : E, together<K>(p, step));
@@ -98,7 +115,7 @@ template <class K, int N> RDX_DEVICE void reduce_thread_rows(const Problem &p, u
 template <class K, int N> RDX_DEVICE void reduce_rows_of(const Problem &p, uint32_t *shared)
 {
     if constexpr (N <= RDX_CUDA_MOST_THREAD_ROW(K::size, K::A::words)) {
-        if constexpr ((N & (N - 1)) != 0) {
+        if constexpr (RDX_CUDA_HAS_THREAD_ROW(K::size, K::A::words, N)) {
             if (p.recipe.count == N)
                 return reduce_thread_rows<K, N>(p, shared);
         }
@@ -107,14 +124,14 @@ template <class K, int N> RDX_DEVICE void reduce_rows_of(const Problem &p, uint3
 }
 
 template <class K>
-__global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words == 1 ? 3 : 2)
+__global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words == 1 && K::size > 1 ? 3 : 2)
     thread_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
     /* The tables name more than plans give it. */
     if constexpr (RDX_CUDA_HAS_THREAD_ROWS(A::algebra, A::work, A::unit, K::size)) {
         RDX_DYNAMIC_SHARED(uint32_t, shared);
-        reduce_rows_of<K, 3>(p, shared);
+        reduce_rows_of<K, 2>(p, shared);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers, an index. What finish.cuh does
+/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers, an extreme of integers, an index. What finish.cuh does
    by switches at run time is written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH
@@ -125,10 +125,36 @@ template <class A> struct Value {
         }
     }
 
+    /* Extremes of integers, of which a key is one. */
+    template <int E, class X>
+    static __device__ __forceinline__ void store_keys(const Problem &p, unsigned char *to, const Node *node)
+    {
+        const T turn =
+            (p.recipe.flip ? (T)-1 : (T)0) ^ (p.recipe.is_unsigned ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0);
+        X x[E];
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            x[e] = (X)(node[e].k ^ turn);
+        store_pieces<E>(to, x);
+    }
+
     /* E neighbours, packed. ROUNDS: perhaps to 16 bits. */
     template <int E, bool ROUNDS = (E > 1 || !is_float_sum<A>())>
     static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
     {
+        if constexpr (is_extreme) {
+            if (p.recipe.result == RDX_WORK_I64) {
+                if (sizeof(T) == 8 && p.shape.value_bytes == 8)
+                    store_keys<E, T>(p, to, node);
+                else if (p.shape.value_bytes == 4)
+                    store_keys<E, uint32_t>(p, to, node);
+                else if (sizeof(T) == 4 && p.shape.value_bytes == 2)
+                    store_keys<E, uint16_t>(p, to, node);
+                else if (sizeof(T) == 4)
+                    store_keys<E, uint8_t>(p, to, node);
+                return;
+            }
+        }
         Type x[E];
         of<E>(p, node, x);
         if constexpr (sizeof(Type) == 4 && ROUNDS)
