@@ -266,8 +266,8 @@ static bool is_light_i64(const RdxRecipe *recipe)
                                             recipe->algebra == RDX_ALGEBRA_OR || recipe->algebra == RDX_ALGEBRA_XOR);
 }
 
-/* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 91.9 us over 8192 x 4096 and 95.1 over
-   32M in one through rings, 89.1 and 90.5 this way, any of 16384 x 4096 f32 90.8 and 88.9, minmax 92.4 and 90.3 (H100); but on an H200 sums of
+/* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us over 8192 x 4096, 70.1 over 32M
+   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, any of 16384 x 4096 f32 66.7 and 63.1, minmax 68.3 and 67.0; but sums of
    f64 over 65536 x 2048 242 and 254. */
 static bool is_light(const RdxSituation *s, int words)
 {
