@@ -136,6 +136,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; tiles of whole vectors, as many rows of a thread as a vector has elements */
         int64_t count = p->space.reduce_count, size = p->space.in_size;
         KEEPS(RDX_CUDA_HAS_THREAD_ROW(size, cut->words, count));
+        KEEPS(size > 1 || p->recipe.in == RDX_TYPE_I8 || p->recipe.in == RDX_TYPE_U8);
         KEEPS(RDX_CUDA_HAS_THREAD_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.unit, size));
         KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && s->ascending && cut->elements * size == 16 && chunks == 1);
         KEEPS(p->space.keep_rank == 1 && p->space.keep[0].in == count * size && p->situation.in_align % 16 == 0);
@@ -182,6 +183,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_RUN_ROWS:
     case RDX_CUDA_KIND_STEPPED_ROWS:
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX);
+        KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) ||
+              (cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS && rdx_cuda_has_masked_map(&p->recipe)));
         KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
                   ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
                   : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1);

@@ -3,7 +3,7 @@
 
 enum {
     COLUMN_WARPS = 8192,
-    STRAIGHT_WARPS = 6144, /* three waves of an H200 */
+    STRAIGHT_WARPS = 6144, /* three waves of an H200 at least */
     FEW_BLOCKS = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
@@ -215,7 +215,7 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
     return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
 }
 
-/* 16 packed rows and more along one dim, with a map as for straight rows: whole, aligned vectors, or shifted, starting anywhere but at
+/* 16 packed rows and more along one dim, with an unmasked map: whole, aligned vectors, or shifted, starting anywhere but at
    multiples of an element (complex numbers may lie at those of their parts). */
 bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
@@ -272,7 +272,7 @@ bool rdx_cuda_take_piece_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
            cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 
-/* Columns of any strides, with a map as for straight rows. */
+/* Columns of any strides, with an unmasked map. */
 bool rdx_cuda_take_single_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;

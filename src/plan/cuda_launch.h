@@ -87,10 +87,10 @@ enum { RDX_CUDA_TILE = 9216 };
 /* Whether rows of two or four elements that share a vector are taken there too. */
 #define RDX_CUDA_HAS_ROWS_IN_VECTORS(size) ((size) == 2 || (size) == 4)
 
-/* Whether a thread has several rows of 3 to RDX_CUDA_MOST_THREAD_ROW elements, no power of two (kernel_thread_rows.cu): of what is frequent, for each length is code of
-   its own. Of bytes maxima, of 2, 4 and 8 too, which packed_rows does not take; sums of them are eight bytes each, and leave better one a thread (short_rows; rows
-   of 7 212 us there, 378 here). Of elements of four bytes whose nodes are one word, longer ones were at 90% of the ceiling without. The most tiles that a warp asks for at once, of
-   32 times as many rows as a vector has elements, which take N lines each. */
+/* Whether a thread has several short rows (kernel_thread_rows.cu): of what is frequent, for each length is code of its own. Of bytes only maxima: sums of them are eight
+   bytes each, and leave better one a thread (short_rows; rows of 7 212 us there, 378 here). Of how many elements: no power of two but of bytes, for packed_rows takes
+   those; of four bytes, where nodes are one word, longer rows were at 90% of the ceiling without. The most tiles that a warp asks for at once, of 32 times as many rows as a
+   vector has elements, which take N lines each. */
 #define RDX_CUDA_HAS_THREAD_ROWS(algebra, work, unit, size)                                                            \
     ((size) <= 4 && (unit) == 1 && (work) != RDX_WORK_F64 && (work) != RDX_WORK_I64 &&                                 \
      ((algebra) == RDX_ALGEBRA_MAX ||                                                                                  \

@@ -14,7 +14,7 @@ enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
 
 /* Whether the reduced dims hold the smallest stride. */
 bool rdx_cuda_is_row(const RdxSpace *space);
-/* A map that the kernels know at compile time (vec.cuh: with_unmasked). */
+/* A map that the kernels know at compile time (vec.cuh: with_known). */
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
 /* |x|, or a neutral element in place of NaN (vec.cuh: RDX_CUDA_MASKED_MAP). */
 bool rdx_cuda_has_masked_map(const RdxRecipe *recipe);

@@ -48,12 +48,12 @@ bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
     const int64_t count = recipe->count;
-    const bool bytes = recipe->in == RDX_TYPE_I8 || recipe->in == RDX_TYPE_U8;
-    const bool whole = bytes && config->variant == RDX_FORM_ROWS && config->finishing == RDX_FINISHING_NONE;
+    const bool other_bytes = space->in_size == 1 && recipe->in != RDX_TYPE_I8 && recipe->in != RDX_TYPE_U8;
     RdxLayout layout;
-    if ((config->variant != RDX_FORM_TILE && !whole) || (space->in_size == 1 && !bytes) || space->keep_rank != 1 ||
-        space->copy_count != 1 || config->slices > 1 ||
-        !RDX_CUDA_HAS_THREAD_ROW(space->in_size, launch->words, count) || !rdx_cuda_has_unmasked_map(recipe) ||
+    if ((config->variant != RDX_FORM_TILE && config->variant != RDX_FORM_ROWS) || other_bytes ||
+        config->finishing != RDX_FINISHING_NONE || space->keep_rank != 1 || space->copy_count != 1 ||
+        config->slices > 1 || !RDX_CUDA_HAS_THREAD_ROW(space->in_size, launch->words, count) ||
+        !rdx_cuda_has_unmasked_map(recipe) ||
         !RDX_CUDA_HAS_THREAD_ROWS(recipe->algebra, recipe->work, recipe->unit, space->in_size))
         return false;
     rdx_layout_of(&layout, s);
@@ -259,20 +259,16 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     return true;
 }
 
-/* Two words a node, and no more work than one: sums of 8192 x 4096 i64 65.2 us through rings, 62.3 this way. */
-static bool is_light_i64(const RdxRecipe *recipe)
-{
-    return recipe->work == RDX_WORK_I64 && (recipe->algebra == RDX_ALGEBRA_SUM || recipe->algebra == RDX_ALGEBRA_AND ||
-                                            recipe->algebra == RDX_ALGEBRA_OR || recipe->algebra == RDX_ALGEBRA_XOR);
-}
-
 /* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us over 8192 x 4096, 70.1 over 32M
-   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, any of 16384 x 4096 f32 66.7 and 63.1, minmax 68.3 and 67.0; but sums of
+   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32 66.7 and 63.1, minmax 68.3 and 67.0; but sums of
    f64 over 65536 x 2048 242 and 254. */
 static bool is_light(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
-    if (words == 1 || s->space->in_size == 2 || is_light_i64(recipe))
+    const int algebra = recipe->algebra;
+    const bool sums_i64 = recipe->work == RDX_WORK_I64 && (algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_AND ||
+                                                           algebra == RDX_ALGEBRA_OR || algebra == RDX_ALGEBRA_XOR);
+    if (words == 1 || s->space->in_size == 2 || sums_i64)
         return true;
     if (s->space->in_size == 1)
         return recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe) || !goes_on(s, BYTE_TIMES);

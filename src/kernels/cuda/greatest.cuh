@@ -57,7 +57,7 @@ RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *go
 }
 
 /* max and min of bytes, in any order. Two words hold every other byte in a half each, which are compared: of i8 and u8 the byte in the upper half of
-   each, five instructions for four bytes, where keys take sixteen; of f8 the same number in f16. */
+   each, four instructions for four bytes, where keys take sixteen; of f8 the same number in f16. */
 template <class A, class In> RDX_DEVICE constexpr bool compares_bytes()
 {
     return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 && In::size == 1 &&

@@ -60,7 +60,7 @@ template <class K, bool WHOLE> struct Gather {
 #pragma unroll
         for (int i = 0; i < gathered_at_once; i++)
             ask(got[i], lane_of_turn(thread, first + i, turns_log2));
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
             for (int i = 0; i < gathered_at_once; i++) {
                 node = fold<decltype(in), decltype(map)::value>(got[i], lane_of_turn(thread, first + i, turns_log2));

@@ -66,7 +66,7 @@ template <class K, int ROWS> struct LineRows {
         Node node[ROWS * STATES];
         Fold fold = {p};
         auto count = [&](int e) { return A::counted ? whole : elements_of_lane(n, thread * E + e, lanes_log2); };
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             each_constant<ROWS>([&](auto r) {

@@ -173,7 +173,7 @@ template <class K> struct PackedRows {
             };
             unsigned char *out = p.out + output * dim.out;
             bool whole = dim.out == sizeof(Out) && (uintptr_t)p.out % alignof(Results) == 0;
-            with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            with_known<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
                 for (int l = 0; l < LINES; l++) {
                     if (32 * l >= left)
@@ -200,7 +200,7 @@ template <class K> struct PackedRows {
 #pragma unroll 1
         for (int l = 0; !done && 32 * l < left; l++, output += 32 * ROWS) {
             Node node[E];
-            with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+            with_known<K>(p.recipe, [&](auto in, auto map) {
                 fold_rows<COUNT, decltype(in), decltype(map)::value>(raw[0], node);
             });
 #pragma unroll 1
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const 
                 return;
             }
         }
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             if constexpr (K::size > 1 || In::integral)

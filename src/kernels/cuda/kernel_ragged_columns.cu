@@ -59,7 +59,7 @@ RDX_DEVICE void fold_group(const Problem &p, SharedAt group, int n, Lane lane, t
     typedef typename K::A A;
     typedef typename A::Node Node;
     constexpr int E = K::elements;
-    with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+    with_known<K>(p.recipe, [&](auto in, auto map) {
         auto lift = [&](int l, Node *own) {
             Vector<16> raw = take(group, l);
             int64_t index = A::indexed ? p.index_offset + seek_reduced(p, lane(l)).out : 0;

@@ -55,7 +55,7 @@ template <class K> struct ShortColumns {
     /* The nodes of the first vector, in whose place comes the next. */
     template <int ROWS> __device__ __forceinline__ void reduce_rows(Node *node)
     {
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
             ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, (int)p.recipe.count}.template join<1, 0>(
                 node);
         });

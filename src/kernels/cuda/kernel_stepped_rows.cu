@@ -44,7 +44,7 @@ RDX_DEVICE void stepped_chunk(const Problem &p, const unsigned char *at, int64_t
             for (int side = 0; side < 2; side++)
                 if (first + i < whole)
                     load<16>(got[side][i].word, at + (2 * (first + i) + side) * line_bytes);
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
             for (int side = 0; side < 2; side++) {
 #pragma unroll
@@ -56,7 +56,7 @@ RDX_DEVICE void stepped_chunk(const Problem &p, const unsigned char *at, int64_t
         });
     }
     if (tail > 0) {
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll
             for (int side = 0; side < 2; side++) {
                 Vector<16> last;

@@ -1,8 +1,8 @@
-/* thread_rows: rows of 3 to 15 elements with nothing between them, no power of two (packed_rows takes those), of what RDX_CUDA_HAS_THREAD_ROWS
+/* thread_rows: rows of 2 to 15 elements with nothing between them, but of bytes no power of two (packed_rows takes those), of what RDX_CUDA_HAS_THREAD_ROWS
    names. A thread has as many neighbouring rows as a vector has elements, which are N whole vectors, and their results leave together. Vectors come by way of the warp's shared memory: 32 threads ask
    for 512 bytes at once, and each takes its own, which lie side by side. How long rows are is known where they are folded, so all of it is straight
    code. On an H200, through short_rows and this way (256 MB, us): sums of rows of 3, 5 and 7 f32 130, 91 and 80, and 84, 75 and 72; bf16 402, 265 and
-   212, and 86, 77 and 72. */
+   212, and 86, 77 and 72; maxima of 128 MB of rows of 2, 7 and 15 i8 427, 155 and 95, and 72, 43 and 37. */
 #include "greatest.cuh"
 #include "grid.cuh"
 #include "ring.cuh"
@@ -98,7 +98,7 @@ template <class K, int N> RDX_DEVICE void reduce_thread_rows(const Problem &p, u
             uint4 raw = load_shared(own + v * 16);
             word[4 * v] = raw.x, word[4 * v + 1] = raw.y, word[4 * v + 2] = raw.z, word[4 * v + 3] = raw.w;
         }
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             if constexpr (K::size > 1 || (In::integral && In::type != RDX_TYPE_BOOL)) {
 #pragma unroll

@@ -99,6 +99,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
     /* Of JOINS neighbouring joins of a thread and its mates, a bit each, in the order of their numbers (fill_joins): whether all have equal counts,
        or all unequal ones; these have the same then. */
     static constexpr int JOINS = 4;
+    static_assert(!joins_counted || H >= JOINS, "a level of joins fills a group");
     struct Groups {
         unsigned equal, unequal;
     };
@@ -196,7 +197,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
     __device__ __forceinline__ Node fold_rows(SharedAt at, int thread, int pitch, int left) const
     {
         Node own = unset<A>();
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {
+        with_known<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             if constexpr (any_order && (K::size > 1 || In::integral || compares_bytes<A, In>()))

@@ -75,7 +75,7 @@ template <class K, int LINES> struct ColumnGroup {
 
     __device__ __forceinline__ void fold(Node *node) const
     {
-        with_unmasked<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             if constexpr (compares_numbers_alone<A, In>()) {

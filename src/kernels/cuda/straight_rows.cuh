@@ -44,7 +44,7 @@ RDX_DEVICE void fold_lines(const Lanes<K, true> &fold, const Vector<16> *got, in
     }
 }
 
-/* The nodes of a chunk of n elements; an unmasked map, and indices that ascend. */
+/* The nodes of a chunk of n elements; a map that is unmasked or, of aligned rows, masked, and indices that ascend. */
 template <class K, RowForm FORM>
 RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n, typename K::A::Node *node)
 {
@@ -79,7 +79,7 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
     auto is_late = [&](int e) { return SHIFTED && e + 1 < E && place.slot + e < 0; };
     auto lane = [&](int e) { return SHIFTED ? (place.slot + e) & (lanes - 1) : place.slot + e; };
     auto count = [&](int e) { return elements_of_lane(n, lane(e), log2); };
-    with_unmasked<K, FORM == ROW_ALIGNED>(p.recipe, [&](auto in, auto map) {
+    with_known<K, FORM == ROW_ALIGNED>(p.recipe, [&](auto in, auto map) {
         typedef decltype(in) In;
         constexpr int MAP = decltype(map)::value;
         constexpr int late = SHIFTED ? (Fold::one_state ? 0 : 1) : -1; /* the line in which that matters */

@@ -146,11 +146,11 @@ template <class A> struct Value {
             if (p.recipe.result == RDX_WORK_I64) {
                 if (sizeof(T) == 8 && p.shape.value_bytes == 8)
                     store_keys<E, T>(p, to, node);
-                else if (p.shape.value_bytes == 4)
+                else if (sizeof(T) == 8 || p.shape.value_bytes == 4)
                     store_keys<E, uint32_t>(p, to, node);
-                else if (sizeof(T) == 4 && p.shape.value_bytes == 2)
+                else if (p.shape.value_bytes == 2)
                     store_keys<E, uint16_t>(p, to, node);
-                else if (sizeof(T) == 4)
+                else
                     store_keys<E, uint8_t>(p, to, node);
                 return;
             }

@@ -354,9 +354,9 @@ template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F 
     });
 }
 
-/* The same of all but powers and, unless MASKED, masked maps, for kernels that are not given those: each map is one more copy of the code.
+/* The same of all but powers and, unless MASKED, masked maps (plan: rdx_cuda_has_masked_map), for kernels that are not given those: each map is one more copy of the code.
    Sums of columns of 16 vectors have stack frames with masked ones. */
-template <class K, bool MASKED = false, class F> RDX_DEVICE void with_unmasked(const RdxRecipe &r, F &&f)
+template <class K, bool MASKED = false, class F> RDX_DEVICE void with_known(const RdxRecipe &r, F &&f)
 {
     with_frequent<K>(r, [&](auto in, auto map) RDX_INLINED {
         constexpr int MAP = decltype(map)::value;
