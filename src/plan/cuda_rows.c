@@ -286,7 +286,7 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Parts of rows that are cut go on half as long: argmax and var over 64M f32 in one 75.0 and 75.2 us through rings,
+   107 and 92, over 128K x 4K 359 and 329. Where rows are cut, twice as many bytes of four-byte elements go this way: argmax and var over 64M f32 in one 75.0 and 75.2 us through rings,
    70.8 and 73.6 this way; over 256M in one 360.3 and 359.8, 366.0 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
    line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
