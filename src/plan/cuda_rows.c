@@ -49,11 +49,12 @@ bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     const RdxRecipe *recipe = s->recipe;
     const int64_t count = recipe->count;
     const bool other_bytes = space->in_size == 1 && recipe->in != RDX_TYPE_I8 && recipe->in != RDX_TYPE_U8;
+    /* Rows of 2, 4 and 8 bytes are vectors of their own. */
+    const bool form = config->variant == RDX_FORM_TILE || (space->in_size == 1 && config->variant == RDX_FORM_ROWS);
     RdxLayout layout;
-    if ((config->variant != RDX_FORM_TILE && config->variant != RDX_FORM_ROWS) || other_bytes ||
-        config->finishing != RDX_FINISHING_NONE || space->keep_rank != 1 || space->copy_count != 1 ||
-        config->slices > 1 || !RDX_CUDA_HAS_THREAD_ROW(space->in_size, launch->words, count) ||
-        !rdx_cuda_has_unmasked_map(recipe) ||
+    if (!form || other_bytes || config->finishing != RDX_FINISHING_NONE || space->keep_rank != 1 ||
+        space->copy_count != 1 || config->slices > 1 ||
+        !RDX_CUDA_HAS_THREAD_ROW(space->in_size, launch->words, count) || !rdx_cuda_has_unmasked_map(recipe) ||
         !RDX_CUDA_HAS_THREAD_ROWS(recipe->algebra, recipe->work, recipe->unit, space->in_size))
         return false;
     rdx_layout_of(&layout, s);
@@ -260,8 +261,8 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
 }
 
 /* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us over 8192 x 4096, 70.1 over 32M
-   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32 66.7 and 63.1, minmax 68.3 and 67.0; but sums of
-   f64 over 65536 x 2048 242 and 254. */
+   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32
+   66.7 and 63.1, minmax 68.3 and 67.0; but sums of f64 over 65536 x 2048 242 and 254. */
 static bool is_light(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -286,9 +287,9 @@ static bool are_groups(const RdxRecipe *recipe)
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
    through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
    and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Where rows are cut, twice as many bytes of four-byte elements go this way: argmax and var over 64M f32 in one 75.0 and 75.2 us through rings,
-   70.8 and 73.6 this way; over 256M in one 360.3 and 359.8, 366.0 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before
-   line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
+   107 and 92, over 128K x 4K 359 and 329. Where rows are cut, twice as many bytes of four-byte elements go this way: argmax and var over 64M f32 in one
+   75.0 and 75.2 us through rings, 70.8 and 73.6 this way; over 256M in one 360.3 and 359.8, 366.0 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2
+   and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
