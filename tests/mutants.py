@@ -44,6 +44,12 @@ QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan
 Mutant = namedtuple("Mutant", "name path old new line judge")
 
 NAMED = [
+    ("a launch keeps the recipe's lanes", "src/kernels/cuda/device.cu",
+     "    problem.recipe.lanes = (uint16_t)launch->config->launch.lanes;\n", ""),
+    ("smaller chunks, and parts of as many", "src/plan/cuda_columns.c",
+     "rdx_max(config->part_chunks, 1) * (recipe->lanes / launch->lanes)", "rdx_max(config->part_chunks, 1)"),
+    ("lanes fewer than classes", "src/plan/cuda_columns.c", "shape->classes * (n > SHORT_COUNT ? 4 : 1)", "1"),
+    ("lanes of ops that are not exact are merged", "src/plan/cuda_columns.c", "return any && recipe->exact;", "return any;"),
     ("canonical order turned round", "src/iter/collapse.c", "return a->in > b->in;", "return a->in < b->in;"),
     ("a flipped axis forgets its logical index", "src/iter/collapse.c",
      "    space->index_offset += last * dim->index;\n", ""),

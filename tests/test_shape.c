@@ -90,7 +90,10 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
 static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
 {
     const RdxCudaShape *s = &cut->shape;
-    int64_t chunk = rdx_recipe_chunk(&p->recipe), chunks = rdx_div_up(p->space.reduce_count, chunk);
+    int64_t chunk = RDX_CUDA_CHUNK_LINES * cut->lanes, chunks = rdx_div_up(p->space.reduce_count, chunk);
+    bool merges = cut->kind == RDX_CUDA_KIND_RING_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS;
+    KEEPS(cut->lanes == p->recipe.lanes ||
+          (merges && p->recipe.exact && is_pow2(cut->lanes) && cut->lanes < p->recipe.lanes));
     KEEPS(s->chunks == chunks && is_pow2(s->part_chunks) && is_pow2(s->residues));
     KEEPS(s->split * s->part_chunks >= chunks && (s->split == 1 || (s->split - 1) * s->part_chunks < chunks));
     KEEPS(s->residues == 1 || s->part_chunks == 1);
@@ -226,7 +229,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_RAGGED_COLUMNS:
     case RDX_CUDA_KIND_PIECE_COLUMNS:
     case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
-        int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
+        int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), cut->lanes);
         KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || (chunks == 1 && p->space.reduce_count < p->recipe.lanes));
         if (cut->kind == RDX_CUDA_KIND_RAGGED_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
             KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || RDX_CUDA_HAS_RAGGED_COLUMNS(cut->elements, cut->words));
@@ -247,8 +250,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
         int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
         KEEPS(s->stack_words >= (s->lane_levels + chunk_levels) * cut->elements * cut->words * 32);
-        KEEPS(rdx_div_up(rdx_min(p->space.reduce_count, chunk), p->recipe.lanes) << s->group_lanes_log2 <=
-                  RDX_CUDA_GROUP ||
+        KEEPS(rdx_div_up(rdx_min(p->space.reduce_count, chunk), cut->lanes) << s->group_lanes_log2 <= RDX_CUDA_GROUP ||
               s->group_lanes_log2 == 0);
         break;
     }

@@ -2,9 +2,14 @@
 #include "cuda_parts.h"
 
 enum {
-    COLUMN_WARPS = 8192,
+    MOST_WARPS = 8192,
+    RING_WARPS = 2048, /* two blocks a multiprocessor */
+    FEWEST_WARPS = 1024,
     STRAIGHT_WARPS = 6144, /* three waves of an H200 at least */
     FEW_BLOCKS = 256,
+    NARROW = 128, /* bytes of a row */
+    FEW_CHUNKS = 4,
+    SHORT_COUNT = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
 };
@@ -36,7 +41,7 @@ static bool cut_few_rows(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     shape->columns = true;
     shape->group_outputs = (int64_t)RDX_CUDA_THREADS * launch->elements * vectors;
     shape->run_outputs = run_outputs;
-    rdx_cuda_count_items(shape, s->space, s->recipe);
+    rdx_cuda_count_items(launch, s);
     return true;
 }
 
@@ -118,25 +123,106 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
     shape->group_outputs = shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     if (!rdx_cuda_cut_stream(shape, s, launch->words, shape->group_outputs, shape->part_chunks))
         return false;
-    rdx_cuda_count_items(shape, space, s->recipe);
+    rdx_cuda_count_items(launch, s);
     launch->threads = 32 * shape->warps;
     return true;
 }
 
 /* ---- Lanes of columns, one after the other ---- */
 
-/* Warps of the grid if each took all lanes of its columns; classes are split over warps where that is too few. A thread without a ring
-   asks for 16 vectors at once, and keeps lanes enough for that. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16 of twice as
-   many columns 83.1 and 72.8, 1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and a half,
-   4096 x 512 x 128 238.6 as four and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. */
-static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t lines, int groups)
+/* Whether a chunk may have fewer lanes than the recipe's: where threads read any number of lines of a lane, and any order will do. */
+static bool merges_lanes(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
 {
-    int64_t fewest = groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), wanted = groups > 0 ? COLUMN_WARPS : STRAIGHT_WARPS;
-    int64_t warps = 1;
-    int64_t most = rdx_max(rdx_min(lanes / (shape->rows_at_once * fewest), RDX_CUDA_WARPS), 1);
+    bool any = launch->kind == RDX_CUDA_KIND_RING_COLUMNS || launch->kind == RDX_CUDA_KIND_PIECE_COLUMNS;
+    return any && recipe->exact;
+}
+
+/* Warps of a grid whose threads have rings, at least, where there are classes for so many. Fewer read longer pieces of rows: 128 x 512 x 1024 f32 over the
+   middle took var 88 us as 8192 and 78 as 2048, minmax 90 and 83, logsumexp 146 and 113; rows of less than 512 bytes do not gain (var of 2048 x 512 x 64 95
+   and 100), and lanes of few lines, some of them a line longer, wait for each other (655 x 100 x 1024 151 and 229). A block a multiprocessor,
+   1024, is enough where pieces are long, along one dim, and lanes and parts alike: 4096 x 65536 f32 over axis 0 took argmax 260 and 249.5 us, of 16384 x 4096 argmax
+   75 and 71, minmax 75 and 71, var 72.4 and 71.2, norm1 69.2 and 67.7; but 1000 x 67108 norm1 89 and 135, argmax bf16 88 and 103, sum i8 87 and 107, norm3 73 and
+   76, and along two dims, 32 x 64 x 128 x 256 over 0 and 2, var 75 and 94. */
+static int ring_warps(const RdxCudaLaunch *launch, const RdxSituation *s, int64_t columns, int64_t lanes)
+{
+    const RdxRecipe *recipe = s->recipe;
+    bool merges = merges_lanes(launch, recipe), even = recipe->count % (merges ? 4 : lanes) == 0; /* see lanes_for */
+    bool cut = launch->shape.finishing != RDX_FINISHING_NONE;
+    bool light =
+        recipe->map != RDX_MAP_POW && recipe->map != RDX_MAP_POWI && (s->space->in_size >= 4 || !recipe->exact);
+    bool alike = even && (!cut || recipe->count % rdx_recipe_chunk(recipe) == 0);
+    bool is_long = columns * s->space->in_size >= 512;
+    if (!merges && (!is_long || (recipe->count <= 3 * lanes && !even)))
+        return MOST_WARPS;
+    return is_long && light && alike && s->space->reduce_rank == 1 ? FEWEST_WARPS : RING_WARPS;
+}
+
+/* Warps that share columns: classes are split over them where the grid, if each took all lanes of its columns, has fewer than wanted. A thread
+   without a ring asks for 16 vectors at once, and keeps lanes enough for that. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16
+   of twice as many columns 83.1 and 72.8, 1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and
+   a half, 4096 x 512 x 128 238.6 as four and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. */
+static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t fewest, int wanted)
+{
+    int64_t warps = 1, most = rdx_min(lanes / (shape->residues * shape->rows_at_once * fewest), RDX_CUDA_WARPS);
     while (warps < most && column_warps * shape->split * shape->residues * warps < wanted)
         warps *= 2;
     return (int)warps;
+}
+
+/* Lanes of a chunk through rings. Ops that are exact may have any number. Of what is a few chunks they get as few as are of 16 lines: over the middle
+   axis of 512 x 512 x 1024, sums of i8 took 570 us by 512 lanes and 93 by 32, argmax 1403 and 183; of half as many bf16 argmax 230 and 89. Where that leaves
+   groups of vectors that are not whole, fewer still, so that chunks are, but for the last: over 218 x 300 x 1024 f32 argmax took 134 us by 32 lanes, 85 by four,
+   78 by one, of twice as many bf16 179, 146 and 189. */
+static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
+{
+    const RdxCudaShape *shape = &launch->shape;
+    const int64_t n = recipe->count, chunks = rdx_recipe_chunks(recipe);
+    if (!merges_lanes(launch, recipe) || chunks > FEW_CHUNKS || (chunks > 1 && shape->residues > 1))
+        return recipe->lanes;
+    int fewest = shape->classes * (n > SHORT_COUNT ? 4 : 1);
+    int lanes = (int)rdx_min(rdx_pow2_ceil(rdx_max(rdx_div_up(n, 16), shape->classes)), recipe->lanes);
+    while (shape->residues == 1 && lanes > fewest && n % (16 * lanes) % (4 * lanes) != 0)
+        lanes /= 2;
+    return lanes;
+}
+
+/* The block of class_warps warps, and of as many side by side as shared memory has room for, most_side at most. */
+static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t most_side,
+                         int groups)
+{
+    const RdxRecipe *recipe = s->recipe;
+    RdxCudaShape *shape = &launch->shape;
+    const int warp_ring = rdx_cuda_ring_bytes(recipe, groups) / RDX_CUDA_WARPS;
+    shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
+    launch->lanes = lanes_for(launch, recipe);
+    shape->part_chunks = rdx_max(config->part_chunks, 1) * (recipe->lanes / launch->lanes);
+    const int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), launch->lanes),
+                  lines = rdx_min(rdx_div_up(recipe->count, launch->lanes), 16);
+    shape->lanes_log2 = rdx_cuda_log2_up(lanes / shape->classes);
+    shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
+    int64_t chunks = rdx_min(rdx_cuda_chunks(launch, recipe), shape->part_chunks);
+    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
+    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
+    shape->stack_words = (shape->lane_levels + chunk_levels) * launch->elements * launch->words * 32;
+    for (int64_t side = rdx_min(RDX_CUDA_WARPS / shape->class_warps, most_side); side > 0; side /= 2) {
+        shape->warps = shape->class_warps * (int)side;
+        shape->ring_bytes = warp_ring * shape->warps;
+        shape->tile_columns = ((int)side * shape->width - shape->shifted) * launch->elements;
+        shape->group_outputs = shape->finishing != RDX_FINISHING_NONE ? config->outputs_per_block : shape->tile_columns;
+        if (rdx_cuda_fits(launch, s))
+            return true;
+    }
+    return false;
+}
+
+/* Whether blocks of half as many warps keep multiprocessors busier: shared memory has no room for two such blocks, and there are blocks for most of
+   them to have two. 65536 x 4096 f32 over axis 0 took var 260 us by eight warps and 248 by twice four, 128 x 512 x 1024 over the middle var of twice as many bf16
+   159 and 145; but logsumexp of 2048 x 32768 f32, 128 blocks, 82 and 111. */
+static bool gain_by_halves(const RdxCudaLaunch *launch, const RdxSituation *s)
+{
+    const RdxDeviceInfo *device = s->device;
+    return launch->shape.class_warps > 1 && 2 * launch->shape.items > 3 * device->units &&
+           2 * (rdx_cuda_shared(&launch->shape, launch->words) + RESERVED) > device->shared_per_unit;
 }
 
 /* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class alike, and a
@@ -149,53 +235,44 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     rdx_cuda_take_run(shape, space);
-    shape->ring_bytes = rdx_cuda_ring_bytes(recipe, groups);
     int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252 us as 256 wide blocks,
        270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
     bool few = space->keep_count < FEW_BLOCKS * 32 * elements;
     int64_t tile = cut || (few && !shifted) ? rdx_min(config->outputs_per_block, columns) : columns;
-    int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues;
+    int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes);
+    shape->shifted = shifted;
     shape->width = (int)rdx_min(rdx_pow2_ceil(rdx_div_up(tile, elements) + shifted), 32);
     shape->rows_at_once = 32 / shape->width;
-    if (lanes < shape->rows_at_once)
+    shape->run_outputs = columns;
+    if (lanes < shape->residues * shape->rows_at_once)
         return false;
     int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
     int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
-    shape->class_warps = class_warps_for(shape, column_warps, lanes, lines, groups);
+    shape->class_warps = groups > 0
+                             ? class_warps_for(shape, column_warps, lanes, 1, ring_warps(launch, s, columns, lanes))
+                             : class_warps_for(shape, column_warps, lanes, 16 / rdx_pow2_ceil(lines), STRAIGHT_WARPS);
     if (shifted) {
         int64_t pitch = space->reduce[0].in,
                 alike = pitch ? 16 / rdx_min(pitch & -pitch, 16) : 1; /* rows to the next */
         while (shape->residues * shape->rows_at_once * shape->class_warps < alike)
             shape->class_warps *= 2;
-        if (shape->class_warps > RDX_CUDA_WARPS || shape->rows_at_once * shape->class_warps > lanes)
+        if (shape->class_warps > RDX_CUDA_WARPS || shape->residues * shape->rows_at_once * shape->class_warps > lanes)
             return false;
     }
-    shape->shifted = shifted;
-    shape->classes = shape->residues * shape->rows_at_once * shape->class_warps;
-    shape->lanes_log2 = rdx_cuda_log2_up(lanes / (shape->rows_at_once * shape->class_warps));
-    shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
-    shape->run_outputs = columns;
-    int64_t chunks = rdx_min(rdx_recipe_chunks(recipe), shape->part_chunks);
-    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
-    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
-    shape->stack_words = (shape->lane_levels + chunk_levels) * elements * launch->words * 32;
-    /* As many warps side by side as there are columns for and shared memory has room for. */
-    int64_t warp_ring = shape->ring_bytes / RDX_CUDA_WARPS,
-            vectors = rdx_div_up(rdx_div_up(tile, elements) + shifted, shape->width);
-    for (int64_t side = rdx_min(RDX_CUDA_WARPS / shape->class_warps, rdx_pow2_ceil(vectors)); side > 0; side /= 2) {
-        shape->warps = shape->class_warps * (int)side;
-        shape->ring_bytes = (int)warp_ring * shape->warps;
-        shape->tile_columns = ((int)side * shape->width - shifted) * elements;
-        shape->group_outputs = cut ? config->outputs_per_block : shape->tile_columns;
-        if (rdx_cuda_fits(launch, s)) {
-            rdx_cuda_count_items(shape, space, recipe);
-            launch->threads = 32 * shape->warps;
-            return groups > 0 || shape->items <= INT32_MAX;
-        }
+    int64_t side = rdx_pow2_ceil(rdx_div_up(rdx_div_up(tile, elements) + shifted, shape->width));
+    if (!seat_columns(launch, s, config, side, groups))
+        return false;
+    rdx_cuda_count_items(launch, s);
+    if (groups > 0 && gain_by_halves(launch, s)) {
+        side = shape->warps / shape->class_warps;
+        shape->class_warps /= 2;
+        seat_columns(launch, s, config, side, groups);
+        rdx_cuda_count_items(launch, s);
     }
-    return false;
+    launch->threads = 32 * shape->warps;
+    return groups > 0 || shape->items <= INT32_MAX;
 }
 
 /* Packed columns, aligned to 16 bytes. */
@@ -243,16 +320,19 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
     return layout.packed && layout.column_align >= rdx_min(size, 8);
 }
 
-/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. */
+/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of those that
+   are exact only narrow rows: sums of 41943 x 100 x 64 i8 took 218 us here and 277 through rings, argmax of 10485 x 100 x 64 f32 175 and 102. */
 bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
-    const int size = s->space->in_size, elements = 16 / size;
-    const bool whole = are_vectors(s->space, config), even = (recipe->count & (recipe->count - 1)) == 0;
+    const RdxSpace *space = s->space;
+    const int size = space->in_size, elements = 16 / size;
+    const bool whole = are_vectors(space, config), even = (recipe->count & (recipe->count - 1)) == 0,
+               narrow = space->keep_rank > 0 && space->keep[space->keep_rank - 1].extent * size < NARROW;
     launch->elements = elements;
-    return recipe->count > 16 && recipe->count < recipe->lanes && (whole ? !even : are_pieces(s, config)) &&
-           RDX_CUDA_HAS_RAGGED_COLUMNS(elements, launch->words) && rdx_cuda_has_unmasked_map(recipe) &&
-           !rdx_cuda_has_small_nodes(recipe, size, launch->words) &&
+    return recipe->count > 16 && recipe->count < recipe->lanes && (narrow || !recipe->exact) &&
+           (whole ? !even : are_pieces(s, config)) && RDX_CUDA_HAS_RAGGED_COLUMNS(elements, launch->words) &&
+           rdx_cuda_has_unmasked_map(recipe) && !rdx_cuda_has_small_nodes(recipe, size, launch->words) &&
            cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 
@@ -263,11 +343,11 @@ bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, co
     return are_vectors(s->space, config) && cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 
-/* A line and more. */
+/* A line and more, or of ops that are exact what makes more than a vector a thread. */
 bool rdx_cuda_take_piece_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     launch->elements = 16 / s->space->in_size;
-    return are_pieces(s, config) && s->recipe->count >= s->recipe->lanes &&
+    return are_pieces(s, config) && s->recipe->count >= (s->recipe->exact ? 17 : s->recipe->lanes) &&
            !rdx_cuda_has_small_nodes(s->recipe, s->space->in_size, launch->words) &&
            cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }

@@ -130,9 +130,17 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
     return !wide && (recipe->out == RDX_TYPE_F16 || recipe->out == RDX_TYPE_BF16) ? 2 : 0;
 }
 
-void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe)
+int64_t rdx_cuda_chunks(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
 {
-    shape->chunks = rdx_recipe_chunks(recipe);
+    return rdx_div_up(recipe->count, RDX_CUDA_CHUNK_LINES * launch->lanes);
+}
+
+void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    RdxCudaShape *shape = &launch->shape;
+    shape->chunks = rdx_cuda_chunks(launch, recipe);
     shape->ascending = rdx_cuda_is_ascending(space);
     shape->descending = is_ordered(space, -1);
     shape->plain = space->copy_count == 1;
@@ -193,7 +201,7 @@ bool rdx_cuda_take_repeats(RdxCudaLaunch *launch, const RdxSituation *s, const R
     shape->width = (int)config->outputs_per_block;
     shape->group_outputs = config->outputs_per_block;
     shape->run_outputs = s->space->keep_count;
-    rdx_cuda_count_items(shape, s->space, s->recipe);
+    rdx_cuda_count_items(launch, s);
     return true;
 }
 
@@ -235,7 +243,7 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
     }
     if (!cut)
         shape->group_outputs = shape->width;
-    rdx_cuda_count_items(shape, space, recipe);
+    rdx_cuda_count_items(launch, s);
     launch->threads = shape->width * shape->height;
     return true;
 }
@@ -261,6 +269,7 @@ bool rdx_cuda_launch_of(RdxCudaLaunch *launch, const RdxSituation *situation, co
         memset(launch, 0, sizeof *launch); /* padding too: the shape travels to the device */
         launch->kind = kind;
         launch->words = words;
+        launch->lanes = situation->recipe->lanes;
         launch->threads = RDX_CUDA_THREADS;
         if (!kernels[kind].take(launch, situation, config))
             continue;

@@ -156,6 +156,7 @@ typedef struct RdxCudaLaunch {
     int64_t blocks;              /* of the grid */
     int64_t shared_bytes;        /* dynamic, of a block */
     int64_t finish_shared_bytes; /* the same of a block that joins parts */
+    int lanes;                   /* of a chunk: the recipe's, or fewer where any order will do */
     RdxCudaShape shape;
 } RdxCudaLaunch;
 

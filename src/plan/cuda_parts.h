@@ -22,6 +22,8 @@ bool rdx_cuda_has_masked_map(const RdxRecipe *recipe);
 bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words);
 /* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */
 bool rdx_cuda_is_ascending(const RdxSpace *space);
+/* Chunks of an output, of 16 lines of the launch's lanes. */
+int64_t rdx_cuda_chunks(const RdxCudaLaunch *launch, const RdxRecipe *recipe);
 /* Of the rings of a block, whose threads have `groups`; 0 where they have none. */
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
 int rdx_cuda_log2_up(int64_t n);
@@ -30,7 +32,7 @@ int rdx_cuda_log2_up(int64_t n);
    groups and items. */
 void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config);
 void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space);
-void rdx_cuda_count_items(RdxCudaShape *shape, const RdxSpace *space, const RdxRecipe *recipe);
+void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s);
 
 /* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);

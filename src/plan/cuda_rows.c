@@ -37,7 +37,7 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     int64_t line = RDX_CUDA_THREADS * elements / recipe->count; /* rows of a line of every warp */
     shape->group_outputs = line << steps;
     shape->run_outputs = space->keep_count;
-    rdx_cuda_count_items(shape, space, recipe);
+    rdx_cuda_count_items(launch, s);
     return true;
 }
 
@@ -69,7 +69,7 @@ bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     shape->run_outputs = space->keep_count;
     shape->ring_bytes = (int)(RDX_CUDA_WARPS * most * count * 512);
     shape->mates = 1;
-    rdx_cuda_count_items(shape, space, recipe);
+    rdx_cuda_count_items(launch, s);
     return shape->ascending && shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
@@ -129,7 +129,7 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     in_tile = in_tile / turn * turn;
     shape->run_outputs = space->keep[space->keep_rank - 1].extent;
     shape->group_outputs = in_tile; /* of a warp */
-    rdx_cuda_count_items(shape, space, recipe);
+    rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
@@ -186,7 +186,7 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
     while (!one_row && shape->group_outputs < RDX_CUDA_WARPS * run && space->keep_count > shape->group_outputs * most)
         shape->group_outputs *= 2;
     shape->run_outputs = space->keep_count;
-    rdx_cuda_count_items(shape, space, recipe);
+    rdx_cuda_count_items(launch, s);
     return rdx_cuda_fits(launch, s);
 }
 
@@ -256,7 +256,7 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
         return false;
     shape->line_rows = rows;
     shape->group_outputs = rdx_max(shape->group_outputs, RDX_CUDA_WARPS * rows);
-    rdx_cuda_count_items(shape, s->space, recipe);
+    rdx_cuda_count_items(launch, s);
     return true;
 }
 

@@ -295,6 +295,7 @@ static RdxStatus launch(const RdxLaunch *launch)
     problem.copies = space->copy_count;
     problem.index_offset = space->index_offset;
     problem.recipe = *launch->recipe;
+    problem.recipe.lanes = (uint16_t)launch->config->launch.lanes;
     problem.shape = launch->config->launch.shape;
     bool scaled = launch->alpha != 1 || launch->beta != 0;
     problem.shape.plain = problem.shape.plain && !scaled;
