@@ -7,7 +7,8 @@ enum {
     FEWEST_WARPS = 1024,
     STRAIGHT_WARPS = 6144, /* three waves of an H200 at least */
     FEW_BLOCKS = 256,
-    NARROW = 128, /* bytes of a row */
+    NARROW = 128,           /* bytes of a row */
+    VERY_LONG = 256 * 1024, /* the same */
     FEW_CHUNKS = 4,
     SHORT_COUNT = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
@@ -157,10 +158,21 @@ static int ring_warps(const RdxCudaLaunch *launch, const RdxSituation *s, int64_
     return is_long && light && alike && s->space->reduce_rank == 1 ? FEWEST_WARPS : RING_WARPS;
 }
 
+/* The same of threads without rings. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16 of twice as many columns 83.1 and 72.8,
+   1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and a half, 4096 x 512 x 128 238.6 as four
+   and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. A block a multiprocessor gains where a matrix's rows are very long: 4096 x 65536 f32 243.4 and
+   241.3, 2048 x 131072 244.3 and 241.2, 2048 x 32768 f64 127.9 and 125.7; but 16384 x 16384 f32 241 and 244, any of 4096 x 65536 f32 246 and 273. */
+static int straight_warps(const RdxCudaLaunch *launch, const RdxSituation *s)
+{
+    const RdxSpace *space = s->space;
+    const RdxRecipe *recipe = s->recipe;
+    bool whole = launch->shape.finishing == RDX_FINISHING_NONE && recipe->count >= rdx_recipe_chunk(recipe);
+    bool very_long = space->keep_rank == 1 && space->keep_count * space->in_size >= VERY_LONG;
+    return whole && very_long && space->in_size >= 4 && recipe->map == RDX_MAP_NONE ? FEWEST_WARPS : STRAIGHT_WARPS;
+}
+
 /* Warps that share columns: classes are split over them where the grid, if each took all lanes of its columns, has fewer than wanted. A thread
-   without a ring asks for 16 vectors at once, and keeps lanes enough for that. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16
-   of twice as many columns 83.1 and 72.8, 1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and
-   a half, 4096 x 512 x 128 238.6 as four and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. */
+   without a ring asks for 16 vectors at once, and keeps lanes enough for that, `fewest`. */
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t fewest, int wanted)
 {
     int64_t warps = 1, most = rdx_min(lanes / (shape->residues * shape->rows_at_once * fewest), RDX_CUDA_WARPS);
@@ -250,9 +262,9 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
         return false;
     int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
     int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
-    shape->class_warps = groups > 0
-                             ? class_warps_for(shape, column_warps, lanes, 1, ring_warps(launch, s, columns, lanes))
-                             : class_warps_for(shape, column_warps, lanes, 16 / rdx_pow2_ceil(lines), STRAIGHT_WARPS);
+    int wanted = groups > 0 ? ring_warps(launch, s, columns, lanes) : straight_warps(launch, s);
+    shape->class_warps =
+        class_warps_for(shape, column_warps, lanes, groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), wanted);
     if (shifted) {
         int64_t pitch = space->reduce[0].in,
                 alike = pitch ? 16 / rdx_min(pitch & -pitch, 16) : 1; /* rows to the next */
