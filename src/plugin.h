@@ -6,8 +6,8 @@
 #include "kernels/kernel.h"
 
 enum {
-    RDX_PLUGIN_VERSION = 5,
-    RDX_PLUGIN_READS = 3 /* plain read kernels */
+    RDX_PLUGIN_VERSION = 6, /* another with every change of what the two sides share, RdxConfig and RdxSpace too */
+    RDX_PLUGIN_READS = 3    /* plain read kernels */
 };
 
 typedef struct RdxHostTable {
