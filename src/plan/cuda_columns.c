@@ -198,7 +198,7 @@ static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
     return lanes;
 }
 
-/* The block of class_warps warps, and of as many side by side as shared memory has room for, most_side at most. */
+/* The blocks of class_warps warps, and of as many side by side as shared memory has room for, most_side at most; false: not even those. */
 static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t most_side,
                          int groups)
 {
@@ -209,7 +209,7 @@ static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     launch->lanes = lanes_for(launch, recipe);
     shape->part_chunks = rdx_max(config->part_chunks, 1) * (recipe->lanes / launch->lanes);
     const int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), launch->lanes),
-                  lines = rdx_min(rdx_div_up(recipe->count, launch->lanes), 16);
+                  lines = rdx_min(rdx_div_up(recipe->count, launch->lanes), RDX_CUDA_CHUNK_LINES);
     shape->lanes_log2 = rdx_cuda_log2_up(lanes / shape->classes);
     shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
     int64_t chunks = rdx_min(rdx_cuda_chunks(launch, recipe), shape->part_chunks);
@@ -221,8 +221,11 @@ static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
         shape->ring_bytes = warp_ring * shape->warps;
         shape->tile_columns = ((int)side * shape->width - shape->shifted) * launch->elements;
         shape->group_outputs = shape->finishing != RDX_FINISHING_NONE ? config->outputs_per_block : shape->tile_columns;
-        if (rdx_cuda_fits(launch, s))
+        if (rdx_cuda_fits(launch, s)) {
+            rdx_cuda_count_items(launch, s);
+            launch->threads = 32 * shape->warps;
             return true;
+        }
     }
     return false;
 }
@@ -276,14 +279,11 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     int64_t side = rdx_pow2_ceil(rdx_div_up(rdx_div_up(tile, elements) + shifted, shape->width));
     if (!seat_columns(launch, s, config, side, groups))
         return false;
-    rdx_cuda_count_items(launch, s);
     if (groups > 0 && gain_by_halves(launch, s)) {
         side = shape->warps / shape->class_warps;
         shape->class_warps /= 2;
-        seat_columns(launch, s, config, side, groups);
-        rdx_cuda_count_items(launch, s);
+        seat_columns(launch, s, config, side, groups); /* half of what had room */
     }
-    launch->threads = 32 * shape->warps;
     return groups > 0 || shape->items <= INT32_MAX;
 }
 
