@@ -265,6 +265,7 @@ static const struct {
     {"sum:f32:8x1000000/0", "registers", "short_columns"},
     {"mean:bf16:1000x4x4096/1", "registers", "short_columns"},
     {"sum:f32:9x1000000/0", "registers", "thread_columns"},
+    {"max:i8:4x1000004/0", "registers", "thread_columns"},    /* no whole vectors of eight */
     {"norm1:f32:2x1000000/0", "registers", "thread_columns"}, /* a masked map */
     {"sum:f32:2x200000/0", "registers", "thread_columns"},    /* a block for too few multiprocessors */
     {"sum:f32:4096x65535/1", "shifted", "shifted_rows"},

@@ -91,9 +91,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
 {
     const RdxCudaShape *s = &cut->shape;
     int64_t chunk = RDX_CUDA_CHUNK_LINES * cut->lanes, chunks = rdx_div_up(p->space.reduce_count, chunk);
-    bool merges = cut->kind == RDX_CUDA_KIND_RING_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS;
+    bool rings = cut->kind == RDX_CUDA_KIND_RING_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS;
     KEEPS(cut->lanes == p->recipe.lanes ||
-          (merges && p->recipe.exact && is_pow2(cut->lanes) && cut->lanes < p->recipe.lanes));
+          (rings && p->recipe.exact && p->recipe.indexed && is_pow2(cut->lanes) && cut->lanes < p->recipe.lanes));
     KEEPS(s->chunks == chunks && is_pow2(s->part_chunks) && is_pow2(s->residues));
     KEEPS(s->split * s->part_chunks >= chunks && (s->split == 1 || (s->split - 1) * s->part_chunks < chunks));
     KEEPS(s->residues == 1 || s->part_chunks == 1);
@@ -248,7 +248,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - s->shifted) * cut->elements);
         KEEPS(s->tile_columns > 0);
         KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
-        int chunk_levels = part == 1 ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
+        bool at_once = rings && p->recipe.exact && !p->recipe.indexed; /* all chunks of a part */
+        int chunk_levels = part == 1 || at_once ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
         KEEPS(s->stack_words >= (s->lane_levels + chunk_levels) * cut->elements * cut->words * 32);
         KEEPS(rdx_div_up(rdx_min(p->space.reduce_count, chunk), cut->lanes) << s->group_lanes_log2 <= RDX_CUDA_GROUP ||
               s->group_lanes_log2 == 0);

@@ -22,22 +22,20 @@ static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16;
 }
 
-/* Few rows of packed columns, whose vectors are aligned. */
-static bool are_few_rows(const RdxSituation *s, const RdxConfig *config)
+/* Few rows of packed columns, whose vectors of so many elements are aligned. */
+static bool are_few_rows(const RdxSituation *s, const RdxConfig *config, int elements)
 {
     const RdxSpace *space = s->space;
-    return config->variant == RDX_FORM_REGISTERS &&
-           config->vector_bytes >= RDX_CUDA_THREAD_COLUMNS(space->in_size) * space->in_size &&
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
            space->reduce_rank <= 1 && space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
            config->finishing == RDX_FINISHING_NONE && !is_streamed(space, config);
 }
 
-/* Groups of `vectors` vectors a thread. */
+/* Groups of `vectors` vectors of launch->elements a thread. */
 static bool cut_few_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int vectors,
                          int64_t run_outputs)
 {
     RdxCudaShape *shape = &launch->shape;
-    launch->elements = RDX_CUDA_THREAD_COLUMNS(s->space->in_size);
     rdx_cuda_take_parts(shape, config);
     shape->columns = true;
     shape->group_outputs = (int64_t)RDX_CUDA_THREADS * launch->elements * vectors;
@@ -50,9 +48,10 @@ static bool cut_few_rows(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
 bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    const int elements = RDX_CUDA_THREAD_COLUMNS(space->in_size),
+    const int elements = RDX_CUDA_SHORT_COLUMNS(space->in_size, launch->words),
               rows = (int)rdx_max(2, rdx_pow2_ceil(s->recipe->count));
-    if (!are_few_rows(s, config) || rows > RDX_CUDA_SHORT_ROWS || !rdx_cuda_has_unmasked_map(s->recipe) ||
+    launch->elements = elements;
+    if (!are_few_rows(s, config, elements) || rows > RDX_CUDA_SHORT_ROWS || !rdx_cuda_has_unmasked_map(s->recipe) ||
         space->keep[space->keep_rank - 1].extent % elements != 0 || space->keep_count > INT32_MAX / 2)
         return false;
     cut_few_rows(launch, s, config, RDX_CUDA_SHORT_VECTORS(rows, elements * space->in_size), space->keep_count);
@@ -62,7 +61,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
 /* A thread has all the rows, at most 16, of a vector of columns. */
 bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    return are_few_rows(s, config) &&
+    launch->elements = RDX_CUDA_THREAD_COLUMNS(s->space->in_size);
+    return are_few_rows(s, config, launch->elements) &&
            cut_few_rows(launch, s, config, 1, s->space->keep[s->space->keep_rank - 1].extent);
 }
 
@@ -181,15 +181,15 @@ static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int6
     return (int)warps;
 }
 
-/* Lanes of a chunk through rings. Ops that are exact may have any number. Of what is a few chunks they get as few as are of 16 lines: over the middle
-   axis of 512 x 512 x 1024, sums of i8 took 570 us by 512 lanes and 93 by 32, argmax 1403 and 183; of half as many bf16 argmax 230 and 89. Where that leaves
-   groups of vectors that are not whole, fewer still, so that chunks are, but for the last: over 218 x 300 x 1024 f32 argmax took 134 us by 32 lanes, 85 by four,
-   78 by one, of twice as many bf16 179, 146 and 189. */
+/* Lanes of a chunk through rings. Ops that are exact may have any number, and threads take no notice of them but where they find an index. Of what is a few chunks those
+   get as few as are of 16 lines: over the middle axis of 512 x 512 x 1024, argmax of i8 took 1403 us by 512 lanes and 183 by 32; of half as many bf16 230 and 89. Where that
+   leaves groups of vectors that are not whole, fewer still, so that chunks are, but for the last: over 218 x 300 x 1024 f32 argmax took 134 us by 32 lanes, 85 by
+   four, 78 by one, of twice as many bf16 179, 146 and 189. */
 static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
 {
     const RdxCudaShape *shape = &launch->shape;
     const int64_t n = recipe->count, chunks = rdx_recipe_chunks(recipe);
-    if (!merges_lanes(launch, recipe) || chunks > FEW_CHUNKS || (chunks > 1 && shape->residues > 1))
+    if (!merges_lanes(launch, recipe) || !recipe->indexed || chunks > FEW_CHUNKS || (chunks > 1 && shape->residues > 1))
         return recipe->lanes;
     int fewest = shape->classes * (n > SHORT_COUNT ? 4 : 1);
     int lanes = (int)rdx_min(rdx_pow2_ceil(rdx_max(rdx_div_up(n, 16), shape->classes)), recipe->lanes);
@@ -213,7 +213,8 @@ static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     shape->lanes_log2 = rdx_cuda_log2_up(lanes / shape->classes);
     shape->group_lanes_log2 = (int)rdx_min(lines > 2 ? 0 : lines == 2 ? 1 : 2, shape->lanes_log2);
     int64_t chunks = rdx_min(rdx_cuda_chunks(launch, recipe), shape->part_chunks);
-    int chunk_levels = chunks == 1 ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
+    bool at_once = groups > 0 && recipe->exact && !recipe->indexed; /* all chunks are one */
+    int chunk_levels = chunks == 1 || at_once ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
     shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
     shape->stack_words = (shape->lane_levels + chunk_levels) * launch->elements * launch->words * 32;
     for (int64_t side = rdx_min(RDX_CUDA_WARPS / shape->class_warps, most_side); side > 0; side /= 2) {
@@ -332,8 +333,8 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
     return layout.packed && layout.column_align >= rdx_min(size, 8);
 }
 
-/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of those that
-   are exact only narrow rows: sums of 41943 x 100 x 64 i8 took 218 us here and 277 through rings, argmax of 10485 x 100 x 64 f32 175 and 102. */
+/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of exact ones
+   only indices of narrow rows (argmax of 10485 x 100 x 64 f32 175 us here, 102 through rings; sums of 41943 x 100 x 64 i8 218 and 137). */
 bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -342,7 +343,7 @@ bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     const bool whole = are_vectors(space, config), even = (recipe->count & (recipe->count - 1)) == 0,
                narrow = space->keep_rank > 0 && space->keep[space->keep_rank - 1].extent * size < NARROW;
     launch->elements = elements;
-    return recipe->count > 16 && recipe->count < recipe->lanes && (narrow || !recipe->exact) &&
+    return recipe->count > 16 && recipe->count < recipe->lanes && (!recipe->exact || (recipe->indexed && narrow)) &&
            (whole ? !even : are_pieces(s, config)) && RDX_CUDA_HAS_RAGGED_COLUMNS(elements, launch->words) &&
            rdx_cuda_has_unmasked_map(recipe) && !rdx_cuda_has_small_nodes(recipe, size, launch->words) &&
            cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);

@@ -102,9 +102,10 @@ enum { RDX_CUDA_TILE = 9216 };
     ((count) > 1 && (count) <= RDX_CUDA_MOST_THREAD_ROW(size, words) && ((size) == 1 || ((count) & ((count)-1)) != 0))
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
-/* Elements of a vector of columns of which a thread has all the rows; most rows of those that it has several of, and how many of so many
-   rows (kernel_short_columns.cu). */
+/* Elements of a vector of columns of which a thread has all the rows, and of those that it has several of, eight bytes where nodes are one word (max of
+   4 x 32M i8 71 us by four, 58 by eight; sums 206 and 339); most rows of such, and how many of so many rows (kernel_short_columns.cu). */
 #define RDX_CUDA_THREAD_COLUMNS(size) ((size) <= 4 ? 4 : 16 / (size))
+#define RDX_CUDA_SHORT_COLUMNS(size, words) ((size) == 1 && (words) == 1 ? 8 : RDX_CUDA_THREAD_COLUMNS(size))
 #define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 

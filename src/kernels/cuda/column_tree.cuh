@@ -3,6 +3,7 @@
 #ifndef RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 #define RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 
+#include "bytes.cuh"
 #include "thread.cuh"
 
 namespace rdx
@@ -19,6 +20,38 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     const Vector<K::bytes> *raw;
     int n;
 
+    /* The nodes of the columns. Bytes that may be taken in any order are, four columns an instruction. */
+    __device__ __forceinline__ void reduce(Node *node) const
+    {
+        if constexpr (MAP != RDX_CUDA_ANY_MAP && compares_bytes<A, In>()) {
+            with_omit<In>(p.recipe, [&](auto omit) {
+                greatest_bytes<In, omit, ROWS>(p.recipe, raw, n, [&](int e, uint32_t top, int) {
+                    T x, y;
+                    read_top<A, In, MAP>(p.recipe, top, x, y);
+                    node[e] = node_of_element<A>(x, y, 0);
+                });
+            });
+        } else if constexpr (MAP != RDX_CUDA_ANY_MAP && adds_bytes<A, In>()) {
+            int sums[E] = {};
+#pragma unroll
+            for (int row = 0; row < ROWS; row += 4) {
+                if (row >= n)
+                    continue;
+#pragma unroll
+                for (int w = 0; w < K::bytes / 4; w++)
+                    add_lines<In, MAP>(
+                        p.recipe, n - row < 4 ? n - row : 4, [&](int u) { return raw[row + u].word[w]; },
+                        [&](int i) -> int & { return sums[4 * w + i]; });
+            }
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                node[e] = {sums[e]};
+        } else {
+            join<1, 0>(node);
+        }
+    }
+
+  private:
     /* T(H, R) of each column of the vector; R < n. */
     template <int H, int R> __device__ __forceinline__ void join(Node *node) const
     {

@@ -4,8 +4,10 @@
    barrier inside a chunk. Classes differ, from the lowest bits of j up, by the block (residue), the thread's row among those side by
    side, and the warp; they are joined in the opposite order, as the tree wants: warps in shared memory, then rows by shuffles.
 
-   Which thread holds the result: those of row 0 in the warps of class 0, a vector of columns each. Ops that are exact take lanes as
-   they come and need no stack. */
+   Ops that are exact and find no index take their class as it comes, through rings element after element of all chunks (ClassSource): lanes of few lines and lines
+   that are not all there cost them nothing. H200, us: sum i8 over the middle of 512 x 512 x 1024 93, 70; max of 1048 x 1000 x 256 143, 72.
+
+   Which thread holds the result: those of row 0 in the warps of class 0, a vector of columns each. */
 #ifndef RDX_KERNELS_CUDA_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_COLUMNS_CUH
 
@@ -55,6 +57,13 @@ RDX_DEVICE int even_lines(const Problem &p, int n)
     return fills ? lines : 0;
 }
 
+/* Of the vector of which `columns`, at most, lie before the end of a tile; 0 or fewer: none. */
+template <class K> RDX_DEVICE int bytes_of_columns(int columns)
+{
+    int left = columns * K::size;
+    return left <= 0 ? 0 : left < 16 ? left : 16;
+}
+
 /* A vector, of which the first `bytes` are there, as a whole or in pieces. */
 template <int PIECE> RDX_DEVICE void copy_vector(SharedAt slot, const unsigned char *from, int bytes)
 {
@@ -82,8 +91,7 @@ template <class K, int PIECE = 16> struct ColumnSource {
                                             int64_t chunks, int own_class)
         : p(problem), chunk(first), end(first + chunks), lane_class(own_class)
     {
-        int left = columns * K::size;
-        bytes = left <= 0 ? 0 : left < 16 ? left : 16;
+        bytes = bytes_of_columns<K>(columns);
         column = p.in + (bytes > 0 ? seek_output(p, first_output).in : 0);
         far = p.reduce_rank == 1 ? p.dims[p.keep_rank].in * p.recipe.lanes : 0;
         if (bytes == 0)
@@ -176,6 +184,50 @@ template <class K, int PIECE = 16> struct ColumnSource {
     }
 };
 
+/* Whether a class is taken as it comes, whatever the lanes and chunks. */
+template <class A> RDX_DEVICE constexpr bool takes_any_order()
+{
+    return is_exact<A>() && !A::indexed;
+}
+
+/* What a thread reads of it: element after element of its class, of all chunks. */
+template <class K, int PIECE = 16> struct ClassSource {
+    const Problem &p;
+    const unsigned char *column; /* this thread's vector of columns */
+    const unsigned char *at;     /* its next vector, where there is one reduced dim */
+    int64_t far;                 /* from element to element then */
+    int64_t element, left;       /* the next one; how many there are */
+    int bytes;                   /* of the vector that are columns */
+
+    __device__ __forceinline__ ClassSource(const Problem &problem, int64_t first_output, int columns, int64_t first,
+                                           int64_t chunks, int own_class)
+        : p(problem)
+    {
+        bytes = bytes_of_columns<K>(columns);
+        column = p.in + (bytes > 0 ? seek_output(p, first_output).in : 0);
+        element = first * 16 * p.recipe.lanes + own_class;
+        int64_t n = elements_of_chunks(p, first, chunks);
+        left = bytes > 0 && own_class < n ? ((n - 1 - own_class) >> log2_of(p.shape.classes)) + 1 : 0;
+        far = p.reduce_rank == 1 ? p.dims[p.keep_rank].in * p.shape.classes : 0;
+        at = column + (p.reduce_rank == 1 ? element * p.dims[p.keep_rank].in : 0);
+    }
+
+    __device__ __forceinline__ void issue(SharedAt slot)
+    {
+        if (left >= group_vectors && p.reduce_rank == 1) {
+#pragma unroll
+            for (int u = 0; u < group_vectors; u++, at += far)
+                copy_vector<PIECE>(slot + u * line_bytes, at, bytes);
+        } else {
+#pragma unroll 1
+            for (int u = 0; u < group_vectors && u < left; u++, at += far, element += p.shape.classes)
+                copy_vector<PIECE>(slot + u * line_bytes,
+                                   p.reduce_rank == 1 ? at : column + seek_reduced(p, element).in, bytes);
+        }
+        left -= group_vectors;
+    }
+};
+
 /* Nodes of a thread's vector of columns, words apart by 32: level after level of finished runs. */
 template <class K> struct ColumnStack {
     typedef typename K::A A;
@@ -236,6 +288,15 @@ template <class K> struct ColumnStack {
         int64_t before = first ? 0 : elements(0, 0), here = elements(i, 0);
         join_below(0, node, before, here);
         if (!last && before + here > 0)
+            put(0, node);
+    }
+
+    /* The same of nodes that are all there, one after the other. */
+    __device__ __forceinline__ void gather(bool begins, bool ends, Node *node) const
+    {
+        if (!begins)
+            join_below(0, node, 1, 1);
+        if (!ends)
             put(0, node);
     }
 
@@ -341,8 +402,8 @@ RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, cons
 /* What every block does with an item of columns: tile after tile, each thread folds the chunks of its vector, and results leave.
    prepare(tile, left, first, chunks, each_chunk) readies a thread for its vector of the tile that begins `tile` outputs into the item, of
    which `left` (at most a vector, 0 or fewer: none) are columns, and calls each_chunk(fold), where
-   fold(chunk, node) makes the node of the thread's class of a chunk. */
-template <class K, class Prepare>
+   fold(chunk, node) makes the node of the thread's class of a chunk, AT_ONCE: of all chunks. */
+template <class K, bool AT_ONCE = false, class Prepare>
 RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnSeat &seat, const ColumnStack<K> &stack,
                                Prepare prepare)
 {
@@ -362,6 +423,12 @@ RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnS
         int64_t end = tile + s.tile_columns < item.outputs ? tile + s.tile_columns : item.outputs;
         int left = end - column < E ? (int)(end - column) : E;
         prepare(tile, left, first, chunks, [&](auto fold) {
+            if constexpr (AT_ONCE) {
+                int64_t n = elements_of_chunks(p, first, chunks);
+                fold(first, node);
+                join_classes(p, stack, seat, item.residue, (int)(n < 1 << 30 ? n : 1 << 30), node);
+                return;
+            }
 #pragma unroll 1
             for (int64_t c = 0; c < chunks; c++) {
                 fold(first + c, node);

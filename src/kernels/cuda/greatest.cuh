@@ -4,7 +4,7 @@
 #ifndef RDX_KERNELS_CUDA_GREATEST_CUH
 #define RDX_KERNELS_CUDA_GREATEST_CUH
 
-#include "vec.cuh"
+#include "bytes.cuh"
 
 namespace rdx
 {
@@ -54,88 +54,6 @@ template <class In, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
     return r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there) : greatest_or_nan<In, false, COUNT>(r, got, there);
-}
-
-/* max and min of bytes, in any order. Two words hold every other byte in a half each, which are compared: of i8 and u8 the byte in the upper half of
-   each, four instructions for four bytes, where keys take sixteen; of f8 the same number in f16. */
-template <class A, class In> RDX_DEVICE constexpr bool compares_bytes()
-{
-    return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 && In::size == 1 &&
-           In::type != RDX_TYPE_BOOL;
-}
-
-/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. What lies below an integer decides
-   nothing. */
-template <class In, bool UPPER> RDX_DEVICE uint32_t halves_of(uint32_t word)
-{
-    if constexpr (In::type == RDX_TYPE_F8E4M3)
-        return widen_pair_e4m3(UPPER ? word >> 16 : word);
-    else
-        return (UPPER ? word : word << 8) & (In::integral ? 0xffffffffu : 0xff00ff00u);
-}
-template <class In> RDX_DEVICE uint32_t greater_of_halves(uint32_t a, uint32_t b, bool omit)
-{
-    if constexpr (In::integral)
-        return greater_halves(a, b, In::type == RDX_TYPE_U8);
-    else
-        return greater_pair<false>(a, b, omit);
-}
-
-/* The greatest bytes of words so far. In the lower half of `top` comes the greatest of all: in that half's upper half, or as a number in f16. */
-template <class In> struct GreatestBytes {
-    uint32_t keep, turn, upper, lower;
-
-    __device__ __forceinline__ GreatestBytes(const RdxRecipe &r, uint32_t word)
-    {
-        keep = !In::integral && r.map == RDX_MAP_KEY_ABS ? 0x7f7f7f7fu : 0xffffffffu;
-        turn = !r.flip ? 0 : In::integral ? 0xffffffffu : 0x80808080u;
-        word = (word & keep) ^ turn;
-        upper = halves_of<In, true>(word);
-        lower = halves_of<In, false>(word);
-    }
-    __device__ __forceinline__ void take(uint32_t word, bool omit)
-    {
-        word = (word & keep) ^ turn;
-        upper = greater_of_halves<In>(upper, halves_of<In, true>(word), omit);
-        lower = greater_of_halves<In>(lower, halves_of<In, false>(word), omit);
-    }
-    __device__ __forceinline__ uint32_t top(bool omit) const
-    {
-        uint32_t top = greater_of_halves<In>(upper, lower, omit);
-        top = greater_of_halves<In>(top, top >> 16, omit);
-        return top ^ (In::integral ? turn : turn & 0x8000u);
-    }
-};
-
-/* Of the first `there` vectors, one at least. */
-template <class In, bool OMIT, int COUNT, int BYTES>
-RDX_DEVICE uint32_t greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, int there)
-{
-    GreatestBytes<In> bytes(r, got[0].word[0]); /* a byte may count twice */
-#pragma unroll
-    for (int u = 0; u < COUNT; u++) {
-        if (u >= there)
-            continue;
-#pragma unroll
-        for (int w = 0; w < BYTES / 4; w++)
-            bytes.take(got[u].word[w], OMIT);
-    }
-    return bytes.top(OMIT);
-}
-/* What becomes of it. */
-template <class A, class In, int MAP>
-RDX_DEVICE void read_top(const RdxRecipe &r, uint32_t top, typename A::T &x, typename A::T &y)
-{
-    typedef typename std::conditional<In::integral, In, Input<RDX_TYPE_F16>>::type Half;
-    read_element<A, Half, MAP>(r, &top, In::integral ? 1 : 0, x, y);
-}
-template <class A, class In, int MAP, int COUNT, int BYTES>
-RDX_DEVICE void read_greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, int there, typename A::T &x,
-                                   typename A::T &y)
-{
-    uint32_t top = !In::integral && r.omit ? greatest_byte<In, true, COUNT>(r, got, there)
-                                           : greatest_byte<In, false, COUNT>(r, got, there);
-    read_top<A, In, MAP>(r, top, x, y);
 }
 
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */

@@ -3,7 +3,8 @@
    vector after vector of 512 bytes, all 16 lines of it (ring.cuh), which leaves the nodes of 512 / size lanes and columns; they lie
    in shared memory, q after q, where lane j and lane j + h of all columns are h C apart, and are halved there. Finished runs of
    chunks lie on a stack, and the warps of the block meet at its end. Or all warps share a chunk, one after the other: each takes every
-   team-th vector, and they halve the nodes together.
+   team-th vector, and they halve the nodes together. Ops of any order (columns.cuh) fold many chunks as one: 33554432 x 8 i8 took sums 178 us
+   chunk by chunk, 74 so, 9586980 x 7 f32 maxima 85 and 75.
 
    A stream that starts inside a vector is read from that vector's start on: slots are turned by as many elements, and those that the
    first thread finds before the start are the last of the line before (Turn, as in rows.cuh).
@@ -14,8 +15,22 @@
 namespace rdx
 {
 
+/* Chunks that are folded as one: many where any order will do, but sums of bytes have 32 bits. */
+template <class A> RDX_DEVICE constexpr int chunks_at_once()
+{
+    return takes_any_order<A>() ? 64 : 1;
+}
+
+template <class A> RDX_DEVICE int elements_at_once(const Problem &p, int64_t chunk, int64_t end)
+{
+    constexpr int most = chunks_at_once<A>();
+    return (int)elements_of_chunks(p, chunk, end - chunk < most ? end - chunk : most);
+}
+
 /* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step` apart. */
 template <class K> struct StreamSource {
+    static constexpr int at_once = chunks_at_once<typename K::A>();
+
     const Problem &p;
     const unsigned char *start, *at; /* of the chunk; this thread's next vector */
     int64_t chunk, end;
@@ -59,15 +74,15 @@ template <class K> struct StreamSource {
         vector += step;
         at = start + vector * line_bytes;
         if (vector >= columns) {
-            start += 16 * line_bytes * columns;
-            chunk++;
+            start += (int64_t)at_once * 16 * line_bytes * columns;
+            chunk += at_once;
             open_chunk();
         }
     }
 
     __device__ __forceinline__ void open_chunk()
     {
-        int n = elements_of_chunk(p, chunk);
+        int n = elements_at_once<typename K::A>(p, chunk, end);
         bytes = before + n * columns * K::size;
         lines = (n + p.recipe.lanes - 1) / p.recipe.lanes;
         vector = own;
@@ -106,15 +121,15 @@ template <class A> RDX_DEVICE void halve_columns(const Problem &p, const Slots<A
     meet_sharers(p);
 }
 
-/* The node of column `thread` of a chunk. */
+/* The node of column `thread` of a chunk of n elements. */
 template <class K, class R>
 RDX_DEVICE typename K::A::Node fold_stream(const Problem &p, R &ring, StreamSource<K> &source,
-                                           const Slots<typename K::A> &nodes, int64_t chunk, const Turn &turn,
+                                           const Slots<typename K::A> &nodes, int64_t chunk, int n, const Turn &turn,
                                            int thread)
 {
     typedef typename K::A A;
     constexpr int E = K::elements, line = 32 * E;
-    int columns = (int)p.shape.group_outputs, n = elements_of_chunk(p, chunk), lanes = p.recipe.lanes;
+    int columns = (int)p.shape.group_outputs, lanes = p.recipe.lanes;
     int whole = n / lanes, rest = (n - whole * lanes) * columns; /* slots of the last line */
     int off = source.before / K::size;
     meet_sharers(p); /* the chunk before has been read from its slots */
@@ -146,7 +161,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
 {
     typedef typename K::A A;
     typedef Spec<A, K::size, 1> One;
-    constexpr int depth = columns_depth<A>();
+    constexpr int depth = columns_depth<A>(), at_once = chunks_at_once<A>();
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     const RdxCudaShape &s = p.shape;
     int thread = kept(thread_of_warp()), warp = warp_of_block(), columns = (int)s.group_outputs;
@@ -170,12 +185,17 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) few_columns_kernel(const 
         typename A::Node node = unset<A>();
         auto elements = [&](int64_t at, int log2) { return elements_of_chunks(p, first + at, (int64_t)1 << log2); };
 #pragma unroll 1
-        for (int64_t c = 0; c < chunks; c++) {
-            node = fold_stream<K>(p, ring, source, nodes, first + c, turn, thread);
-            if (chunks > 1 && leads)
+        for (int64_t c = 0; c < chunks; c += at_once) {
+            int n = elements_at_once<A>(p, first + c, first + chunks);
+            node = fold_stream<K>(p, ring, source, nodes, first + c, n, turn, thread);
+            if (chunks <= at_once || !leads)
+                continue;
+            if constexpr (takes_any_order<A>())
+                stack.gather(c == 0, c + at_once >= chunks, &node);
+            else
                 stack.push(c, 62, &node, elements);
         }
-        if (chunks > 1 && leads)
+        if (!takes_any_order<A>() && chunks > 1 && leads)
             finish_chunks<One>(p, stack, first, chunks, &node);
 #pragma unroll 1
         for (int step = s.team; step < s.warps; step *= 2) {

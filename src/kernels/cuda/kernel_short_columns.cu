@@ -56,8 +56,7 @@ template <class K> struct ShortColumns {
     template <int ROWS> __device__ __forceinline__ void reduce_rows(Node *node)
     {
         with_known<K>(p.recipe, [&](auto in, auto map) {
-            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, (int)p.recipe.count}.template join<1, 0>(
-                node);
+            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, (int)p.recipe.count}.reduce(node);
         });
 #pragma unroll
         for (int slot = 0; slot + ROWS < ROWS * vectors<ROWS>; slot++)
@@ -97,5 +96,5 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
 } // namespace rdx
 
 #define RDX_KERNEL_NAME short_columns
-#define RDX_ELEMENTS(size, words) RDX_CUDA_THREAD_COLUMNS(size)
+#define RDX_ELEMENTS(size, words) RDX_CUDA_SHORT_COLUMNS(size, words)
 #include "stamp.inc"

@@ -27,9 +27,11 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_columns_kernel(con
             if (row < n)
                 load_vector<K>(raw[row], in + row * step, valid, p.recipe.in);
         Node node[E];
-        with_input<K>(p.recipe.in, [&](auto input) {
-            ColumnTree<K, decltype(input), RDX_CUDA_ANY_MAP, MOST_ROWS>{p, raw, n}.template join<1, 0>(node);
-        });
+        auto reduce = [&](auto in, auto map) {
+            ColumnTree<K, decltype(in), decltype(map)::value, MOST_ROWS>{p, raw, n}.reduce(node);
+        };
+        if (K::size > 1 || !with_frequent<K>(p.recipe, reduce)) /* of others one copy of the tree, for all maps */
+            with_input<K>(p.recipe.in, [&](auto in) { reduce(in, std::integral_constant<int, RDX_CUDA_ANY_MAP>()); });
         deliver_vector<K>(p, item, column, node, valid);
     }
 }

@@ -25,10 +25,12 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     /* Whether vectors are compared before anything is made of an element (greatest.cuh). */
     template <class In> static __device__ __forceinline__ constexpr bool compares_vectors()
     {
-        return compares_numbers<A, In>() || (one_state && compares_bytes<A, In>());
+        return compares_numbers<A, In>() || compares_bytes<A, In>() || ranks_bytes<A, In>();
     }
-    /* Of elements in ascending order of their index. */
-    typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
+    static constexpr bool narrow = !ROWS && A::algebra == RDX_ALGEBRA_ISUM && K::size == 1;
+    /* Of elements in ascending order of their index, where there is one. */
+    typedef typename std::conditional<narrow, NarrowSum<A>, Step<A>>::type Only;
+    typedef typename std::conditional<A::indexed, Winner<A>, Only>::type First;
     static constexpr bool few =
         E <= 4; /* loops over vectors of more are not unrolled: so much code is slow to compile */
 
@@ -41,7 +43,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
         if constexpr (A::two_passes)
             this->fold_twice(ring, source, lines, whole, count, node);
         else if constexpr (!A::indexed)
-            fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
+            fold_once<Only>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
             fold_once<Winner<A>>(ring, source, lines, whole, count, element, node);
         else
@@ -61,7 +63,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             if (!is_frequent())
                 return false;
             typename First::State state[STATES];
-            clear_bytes(state);
+            clear_bytes<First>(state);
             Vector<16> got[G];
             /* What asks for the dtype in every turn is a quarter of the code. Columns of few elements a vector are up to 3% faster
                without. */
@@ -168,7 +170,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     template <class S> static __device__ __forceinline__ void clear(typename S::State *state)
     {
         clear_lanes<A>(state, STATES);
-        clear_bytes(state);
+        clear_bytes<S>(state);
 #pragma unroll
         for (int e = 0; S::remembers && e < STATES; e++)
             state[e] = {};
@@ -180,23 +182,21 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     {
         if constexpr (COUNT > 1 && compares_vectors<In>()) {
             fold_greatest<S, In, MAP, COUNT>(state, got, v);
+        } else if constexpr (adds_bytes<A, In>()) {
+            add_vectors_of_bytes<In, MAP, COUNT>(state, got);
         } else {
 #pragma unroll
             for (int u = 0; u < COUNT; u++) {
                 bool begins = u == 0 && v == 0;
-                if constexpr (counts_bytes<A, In, MAP>()) {
-                    count_bytes<In, MAP>(state, got[u].word);
-                } else {
 #pragma unroll
-                    for (int e = 0; e < E; e++) {
-                        T x, y;
-                        read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
-                        typename S::State &own = state[one_state ? 0 : e];
-                        if (begins && (!one_state || e == 0))
-                            own = S::begin(x, y, 0);
-                        else
-                            own = S::next(own, x, y, v + u, 0);
-                    }
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    read_element<A, In, MAP>(p.recipe, got[u].word, e * K::size, x, y);
+                    typename S::State &own = state[one_state ? 0 : e];
+                    if (begins && (!one_state || e == 0))
+                        own = S::begin(x, y, 0);
+                    else
+                        own = S::next(own, x, y, v + u, 0);
                 }
             }
         }
@@ -207,10 +207,18 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     __device__ __forceinline__ void fold_greatest(typename S::State *state, const Vector<16> *got, int v,
                                                   int there = COUNT) const
     {
-        if constexpr (compares_bytes<A, In>()) {
-            T x, y;
-            read_greatest_byte<A, In, MAP, COUNT>(p.recipe, got, there, x, y);
-            state[0] = v == 0 ? S::begin(x, y, 0) : S::next(state[0], x, y, v, 0);
+        if constexpr (K::size == 1) {
+            auto take = [&](int e, uint32_t top, int u) {
+                T x, y;
+                read_top<A, In, MAP>(p.recipe, top, x, y);
+                state[e] = v == 0 ? begin_at<S>(x, y, u) : S::next(state[e], x, y, v + u, 0);
+            };
+            with_omit<In>(p.recipe, [&](auto omit) {
+                if constexpr (one_state)
+                    take(0, greatest_byte<In, omit, COUNT>(p.recipe, got, there), 0);
+                else
+                    greatest_bytes<In, omit, COUNT, A::indexed, S::latest>(p.recipe, got, there, take);
+            });
             return;
         }
         Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got, there);
@@ -387,21 +395,28 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     }
 
     /* Sums of 8-bit integers and of truth values take four elements at once, and begin with 0. */
-    template <class B, class In, int MAP> static __device__ __forceinline__ constexpr bool counts_bytes()
+    template <class S> static __device__ __forceinline__ void clear_bytes(typename S::State *state)
     {
-        return ROWS && K::size == 1 && B::algebra == RDX_ALGEBRA_ISUM && In::integral && E == 16;
+        if constexpr (K::size == 1 && A::algebra == RDX_ALGEBRA_ISUM)
+#pragma unroll
+            for (int e = 0; e < STATES; e++)
+                state[e] = S::begin(0, 0, 0);
     }
-    template <class State> static __device__ __forceinline__ void clear_bytes(State *state)
-    {
-        if constexpr (ROWS && K::size == 1 && A::algebra == RDX_ALGEBRA_ISUM)
-            state[0] = A::lift(0, 0);
-    }
-    template <class In, int MAP>
-    __device__ __forceinline__ void count_bytes(typename Step<A>::State *state, const uint32_t *word) const
+    template <class In, int MAP, int COUNT, class State>
+    __device__ __forceinline__ void add_vectors_of_bytes(State *state, const Vector<16> *got) const
     {
 #pragma unroll
-        for (int w = 0; w < 4; w++)
-            state[0].s = add_bytes<In, MAP>(p.recipe, word[w], (int)state[0].s);
+        for (int w = 0; w < 4; w++) {
+            if constexpr (ROWS) {
+#pragma unroll
+                for (int u = 0; u < COUNT; u++)
+                    state[0].s = add_bytes<In, MAP>(p.recipe, got[u].word[w], (int)state[0].s);
+            } else {
+                add_lines<In, MAP>(
+                    p.recipe, COUNT, [&](int u) { return got[u].word[w]; },
+                    [&](int i) -> int & { return state[4 * w + i].s; });
+            }
+        }
     }
 
     /* Any group: what is rare, so an element after the other. The vector and the states go round, and the code knows the first alone. */

@@ -63,6 +63,24 @@ RDX_DEVICE void fold_class(const Problem &p, R &ring, Source &source, const Colu
     }
 }
 
+/* The node of this thread's class of all chunks, from `vectors` elements in any order, some at a time: sums of bytes have 32 bits. */
+template <class K, class R, class Source>
+RDX_DEVICE void fold_any_order(const Problem &p, R &ring, Source &source, const ColumnStack<K> &stack, int64_t vectors,
+                               typename K::A::Node *node)
+{
+    constexpr int most = 1024;
+    Lanes<K, false> fold = {p};
+#pragma unroll 1
+    for (int64_t first = 0; first < vectors; first += most) {
+        int lines = (int)(vectors - first < most ? vectors - first : most);
+        auto element = [](int, int) { return 0; };
+        if (lines % group_vectors != 0 || !fold.run_whole(ring, source, lines, element, node))
+            fold.run(
+                ring, source, lines, lines, [&](int) { return lines; }, element, node);
+        stack.gather(first == 0, first + most >= vectors, node);
+    }
+}
+
 /* What every block does. */
 template <class K, int PIECE> RDX_DEVICE void reduce_ring_columns(const Problem &p)
 {
@@ -78,16 +96,23 @@ template <class K, int PIECE> RDX_DEVICE void reduce_ring_columns(const Problem 
 #pragma unroll 1
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
-        reduce_columns<K>(p, item, seat, stack,
-                          [&](int64_t tile, int left, int64_t first, int64_t chunks, auto each_chunk) {
-                              int64_t column = tile + seat.across * K::elements;
-                              ColumnSource<K, PIECE> source(p, item.first_output + column, left, first, chunks,
-                                                            seat.class_of(s, item.residue));
-                              ring.start(source);
-                              each_chunk([&](int64_t chunk, typename A::Node *node) {
-                                  fold_class<K>(p, ring, source, stack, seat, item.residue, chunk, node);
-                              });
-                          });
+        constexpr bool any_order = takes_any_order<A>();
+        typedef typename std::conditional<any_order, ClassSource<K, PIECE>, ColumnSource<K, PIECE>>::type Source;
+        auto prepare = [&](int64_t tile, int left, int64_t first, int64_t chunks, auto each_chunk) {
+            int64_t column = tile + seat.across * K::elements;
+            Source source(p, item.first_output + column, left, first, chunks, seat.class_of(s, item.residue));
+            int64_t vectors = 0;
+            if constexpr (any_order)
+                vectors = source.left;
+            ring.start(source);
+            each_chunk([&](int64_t chunk, typename A::Node *node) {
+                if constexpr (any_order)
+                    fold_any_order<K>(p, ring, source, stack, vectors, node);
+                else
+                    fold_class<K>(p, ring, source, stack, seat, item.residue, chunk, node);
+            });
+        };
+        reduce_columns<K, any_order>(p, item, seat, stack, prepare);
         end_item<A>(p, item, stacks);
     }
 }

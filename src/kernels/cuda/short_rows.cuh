@@ -2,6 +2,7 @@
 #ifndef RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 #define RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 
+#include "bytes.cuh"
 #include "row_pairs.cuh"
 
 namespace rdx
@@ -10,7 +11,7 @@ namespace rdx
 /* Sums of 8-bit integers and of truth values take the elements of a word at once. */
 template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
 {
-    return K::size == 1 && K::A::algebra == RDX_ALGEBRA_ISUM && In::integral && MAP != RDX_CUDA_ANY_MAP;
+    return adds_bytes<typename K::A, In>() && MAP != RDX_CUDA_ANY_MAP;
 }
 
 /* The sum of the first `count` bytes of a word. */

@@ -18,7 +18,7 @@ struct At {
 template <class A> struct Push {
     typedef typename A::Lane State;
     typedef typename A::T T;
-    static constexpr bool indexed = false, remembers = false;
+    static constexpr bool indexed = false, remembers = false, latest = false;
     static __device__ __forceinline__ State begin(T x, T y, int64_t)
     {
         return A::lift(x, y);
@@ -59,7 +59,7 @@ template <class A> struct Step<A, true, false> {
 /* Indexed algebras where lines come in ascending order of logical index: the first of equals stays, and which line it was says
    which index, once the lane is done. */
 template <class A> struct Winner : Push<A> {
-    static constexpr bool remembers = true, latest = false;
+    static constexpr bool remembers = true;
 };
 
 /* The same where the order is descending: the last of equals stays. */
@@ -72,6 +72,27 @@ template <class A> struct LatestWinner : Winner<A> {
         State next = A::push(state, x, y, line);
         next.line = y == next.k ? (T)line : next.line;
         return next;
+    }
+};
+
+/* Sums of bytes, which fit in 32 bits as long as they are few. */
+template <class A> struct NarrowSum {
+    struct State {
+        int s;
+    };
+    typedef typename A::T T;
+    static constexpr bool indexed = false, remembers = false;
+    static __device__ __forceinline__ State begin(T x, T, int64_t)
+    {
+        return {(int)x};
+    }
+    static __device__ __forceinline__ State next(const State &state, T x, T, int, int64_t)
+    {
+        return {state.s + (int)x};
+    }
+    static __device__ __forceinline__ typename A::Node end(const State &state, int)
+    {
+        return {state.s};
     }
 };
 

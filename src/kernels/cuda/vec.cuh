@@ -365,18 +365,6 @@ template <class K, bool MASKED = false, class F> RDX_DEVICE void with_known(cons
     });
 }
 
-/* sum and the four 8-bit integers or truth values of a word, or those that `keep` has the bits of. */
-template <class In, int MAP>
-RDX_DEVICE int add_bytes(const RdxRecipe &r, uint32_t word, int sum, uint32_t keep = 0xffffffffu)
-{
-    constexpr bool truth = MAP == RDX_MAP_NONZERO || In::type == RDX_TYPE_BOOL;
-    if constexpr (truth)
-        word = (__vcmpne4(word, 0) & 0x01010101u) ^ (r.map == RDX_MAP_ZERO ? 0x01010101u : 0);
-    word &= keep;
-    return In::type == RDX_TYPE_I8 && !truth ? __dp4a((int)word, 0x01010101, sum)
-                                             : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
-}
-
 /* The working values of one element. */
 template <class A, class In, int MAP = RDX_CUDA_ANY_MAP>
 RDX_DEVICE void read_element(const RdxRecipe &r, const uint32_t *word, int byte, typename A::T &x, typename A::T &y)
