@@ -196,7 +196,8 @@ template <class K, int PIECE = 16> struct ClassSource {
     const unsigned char *column; /* this thread's vector of columns */
     const unsigned char *at;     /* its next vector, where there is one reduced dim */
     int64_t far;                 /* from element to element then */
-    int64_t element, left;       /* the next one; how many there are */
+    int64_t element;             /* the next one */
+    int64_t vectors, left;       /* how many there are; that have not been asked for */
     int bytes;                   /* of the vector that are columns */
 
     __device__ __forceinline__ ClassSource(const Problem &problem, int64_t first_output, int columns, int64_t first,
@@ -207,7 +208,7 @@ template <class K, int PIECE = 16> struct ClassSource {
         column = p.in + (bytes > 0 ? seek_output(p, first_output).in : 0);
         element = first * 16 * p.recipe.lanes + own_class;
         int64_t n = elements_of_chunks(p, first, chunks);
-        left = bytes > 0 && own_class < n ? ((n - 1 - own_class) >> log2_of(p.shape.classes)) + 1 : 0;
+        left = vectors = bytes > 0 && own_class < n ? ((n - 1 - own_class) >> log2_of(p.shape.classes)) + 1 : 0;
         far = p.reduce_rank == 1 ? p.dims[p.keep_rank].in * p.shape.classes : 0;
         at = column + (p.reduce_rank == 1 ? element * p.dims[p.keep_rank].in : 0);
     }
@@ -427,14 +428,14 @@ RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnS
                 int64_t n = elements_of_chunks(p, first, chunks);
                 fold(first, node);
                 join_classes(p, stack, seat, item.residue, (int)(n < 1 << 30 ? n : 1 << 30), node);
-                return;
-            }
+            } else {
 #pragma unroll 1
-            for (int64_t c = 0; c < chunks; c++) {
-                fold(first + c, node);
-                join_classes(p, stack, seat, item.residue, elements_of_chunk(p, first + c), node);
-                if (chunks > 1)
-                    chunk_stack.take(c, 62, node, elements);
+                for (int64_t c = 0; c < chunks; c++) {
+                    fold(first + c, node);
+                    join_classes(p, stack, seat, item.residue, elements_of_chunk(p, first + c), node);
+                    if (chunks > 1)
+                        chunk_stack.take(c, 62, node, elements);
+                }
             }
         });
         if (!is_exact<A>() && chunks > 1)

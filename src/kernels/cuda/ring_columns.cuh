@@ -63,12 +63,13 @@ RDX_DEVICE void fold_class(const Problem &p, R &ring, Source &source, const Colu
     }
 }
 
-/* The node of this thread's class of all chunks, from `vectors` elements in any order, some at a time: sums of bytes have 32 bits. */
+/* The node of this thread's class of all chunks, some elements at a time: sums of bytes have 32 bits. */
 template <class K, class R, class Source>
-RDX_DEVICE void fold_any_order(const Problem &p, R &ring, Source &source, const ColumnStack<K> &stack, int64_t vectors,
+RDX_DEVICE void fold_any_order(const Problem &p, R &ring, Source &source, const ColumnStack<K> &stack,
                                typename K::A::Node *node)
 {
     constexpr int most = 1024;
+    const int64_t vectors = source.vectors;
     Lanes<K, false> fold = {p};
 #pragma unroll 1
     for (int64_t first = 0; first < vectors; first += most) {
@@ -101,13 +102,10 @@ template <class K, int PIECE> RDX_DEVICE void reduce_ring_columns(const Problem 
         auto prepare = [&](int64_t tile, int left, int64_t first, int64_t chunks, auto each_chunk) {
             int64_t column = tile + seat.across * K::elements;
             Source source(p, item.first_output + column, left, first, chunks, seat.class_of(s, item.residue));
-            int64_t vectors = 0;
-            if constexpr (any_order)
-                vectors = source.left;
             ring.start(source);
             each_chunk([&](int64_t chunk, typename A::Node *node) {
                 if constexpr (any_order)
-                    fold_any_order<K>(p, ring, source, stack, vectors, node);
+                    fold_any_order<K>(p, ring, source, stack, node);
                 else
                     fold_class<K>(p, ring, source, stack, seat, item.residue, chunk, node);
             });
