@@ -14,9 +14,9 @@ The draw orders all possible changes by a hash of (seed, file, line's text, oper
 Survivors that change nothing anyone can see are listed in survivors.txt with the reason; they do not count. Any other survivor
 is named in the output. A named patch that no longer applies to exactly one place is a failure, whether it was drawn or not.
 
-Each judge (the host's programs, two kinds of emulator) has a pristine tree, built at -O1 and tried when its first mutant comes. Each
-worker has a copy of those; a mutant rebuilds what make thinks it must, and is undone by putting back the files that differ from
-the pristine tree.
+Each judge (the host's programs, two kinds of emulator) has a pristine tree, built at -O1 when its first mutant comes. A step that
+kills is tried there too, once, for what fails anyhow kills nothing. Each worker has a copy of those trees; a mutant rebuilds what
+make thinks it must, and is undone by putting back the files that differ from the pristine tree.
 """
 
 import argparse
@@ -794,31 +794,31 @@ def steps_of(kind):
                     ("fuzz", fuzz + ["--device", "cuda:0"], HANGS), ("fuzz", fuzz + ["--device", "cuda:1"], HANGS))
 
 
-def first_failure(kind, home):
-    """(name, output) of the first step that fails; None."""
+def failure_of(kind, home, step):
+    """What a step has to say if it fails; None."""
     plugin = {} if kind == "host" else {"RDX_CUDA_PLUGIN": os.path.join(home, EMULATORS[kind], "libredax_cuda_emu.so"),
                                          "TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
-    for name, command, limit in steps_of(kind):
-        status, output = run(command, home, limit, **plugin)
-        if status != 0:
-            return name, output.strip() or "status %d" % status
-    return None
+    _, command, limit = step
+    status, output = run(command, home, limit, **plugin)
+    return (output.strip() or "status %d" % status) if status != 0 else None
 
 
 def judge(copy, mutant):
-    """(verdict, detail, seconds): a step's name, "survived", "does not compile" or "does not apply"."""
+    """(verdict, detail, seconds, the step that kills): a step's name, "survived", "does not compile" or "does not apply"."""
     start = time.monotonic()
-    verdict, detail = "survived", ""
+    verdict, detail, killer = "survived", "", None
     if not copy.apply(mutant):
         verdict = "does not apply"
     elif build_for(mutant.judge, copy.home)[0] != 0:
         verdict = "does not compile"
     else:
-        failure = first_failure(mutant.judge, copy.home)
-        if failure:
-            verdict, detail = failure[0], failure[1].split("\n")[-1][:120]
+        for step in steps_of(mutant.judge):
+            failure = failure_of(mutant.judge, copy.home, step)
+            if failure:
+                verdict, detail, killer = step[0], failure.split("\n")[-1][:120], step
+                break
     copy.restore()
-    return verdict, detail, time.monotonic() - start
+    return verdict, detail, time.monotonic() - start, killer
 
 
 def read_survivors():
@@ -834,26 +834,35 @@ def read_survivors():
 
 
 class Pristine:
-    """The tree that the mutants of one judge are planted in: the sources, built and tried as they are when the first of those
-    mutants comes, for what fails anyhow kills nothing. An emulator's begins as a copy of the host's, and one job builds it:
-    others judge meanwhile, and have limits of time."""
+    """The tree that the mutants of one judge are planted in: the sources as they are, built when the first of those mutants comes. An
+    emulator's begins as a copy of the host's, and one job builds it: others judge meanwhile, and have limits of time."""
 
     def __init__(self, kind, home, base=None):
         self.kind, self.home, self.base = kind, home, base
         self.lock = threading.Lock()
-        self.fault, self.seconds = None, None  # once made: what is wrong with it, if anything, and how long that took
+        self.faults = {}  # what is wrong, if anything, with the build (None) and the steps that have been tried
+
+    def once(self, key, what, make):
+        """What is wrong, by make(), which is asked but once; None."""
+        with self.lock:
+            if key not in self.faults:
+                start = time.monotonic()
+                self.faults[key] = make()
+                print("%s: %s as it is in %.0f s" % (self.kind, what, time.monotonic() - start), flush=True)
+            return self.faults[key]
 
     def prepare(self):
-        """What is wrong with it; None."""
-        with self.lock:
-            if self.seconds is None:
-                start = time.monotonic()
-                self.fault = (self.base.prepare() if self.base else None) or self.make()
-                self.seconds = time.monotonic() - start
-                print("%s: built and tried as it is in %.0f s" % (self.kind, self.seconds), flush=True)
-            return self.fault
+        """What is wrong with the build; None."""
+        return self.once(None, "built", lambda: (self.base.prepare() if self.base else None) or self.build())
 
-    def make(self):
+    def passes(self, step):
+        """What is wrong with a step; None."""
+        def attempt():
+            failure = failure_of(self.kind, self.home, step)
+            return failure and "the sources themselves fail %s (%s):\n%s" % (step[0], self.kind, failure[-4000:])
+        return self.once(tuple(step[1]), "tried by " + step[0], attempt)
+
+    def build(self):
         if self.base:
             shutil.copytree(self.base.home, self.home, copy_function=shutil.copy2, symlinks=True)
         else:
@@ -862,10 +871,7 @@ class Pristine:
                 shutil.copytree(os.path.join(ROOT, name), os.path.join(self.home, name))
             shutil.copy2(os.path.join(ROOT, "Makefile"), self.home)
         status, output = build_for(self.kind, self.home, 1 if self.base else os.cpu_count() or 1)
-        if status != 0:
-            return "the sources themselves do not build (%s):\n%s" % (self.kind, output[-4000:])
-        failure = first_failure(self.kind, self.home)
-        return failure and "the sources themselves fail %s (%s):\n%s" % (failure[0], self.kind, failure[1][-4000:])
+        return "the sources themselves do not build (%s):\n%s" % (self.kind, output[-4000:]) if status != 0 else None
 
 
 class Campaign:
@@ -897,8 +903,12 @@ class Campaign:
                     return
                 if mutant.judge not in copies:
                     copies[mutant.judge] = Copy(pristine.home, "%s-%d" % (pristine.home, number))
-                verdict, detail, spent = judge(copies[mutant.judge], mutant)
+                verdict, detail, spent, killer = judge(copies[mutant.judge], mutant)
                 spent_here += spent
+                fault = killer and pristine.passes(killer)
+                if fault:
+                    faults.append(fault)
+                    return
                 with self.lock:
                     if verdict == "does not compile" and mutant.line >= 0:
                         continue

@@ -27,10 +27,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     {
         return compares_numbers<A, In>() || compares_bytes<A, In>() || ranks_bytes<A, In>();
     }
-    static constexpr bool narrow = !ROWS && A::algebra == RDX_ALGEBRA_ISUM && K::size == 1;
     /* Of elements in ascending order of their index, where there is one. */
-    typedef typename std::conditional<narrow, NarrowSum<A>, Step<A>>::type Only;
-    typedef typename std::conditional<A::indexed, Winner<A>, Only>::type First;
+    typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
     static constexpr bool few =
         E <= 4; /* loops over vectors of more are not unrolled: so much code is slow to compile */
 
@@ -43,7 +41,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
         if constexpr (A::two_passes)
             this->fold_twice(ring, source, lines, whole, count, node);
         else if constexpr (!A::indexed)
-            fold_once<Only>(ring, source, lines, whole, count, element, node);
+            fold_once<Step<A>>(ring, source, lines, whole, count, element, node);
         else if (p.shape.ascending)
             fold_once<Winner<A>>(ring, source, lines, whole, count, element, node);
         else

@@ -75,27 +75,6 @@ template <class A> struct LatestWinner : Winner<A> {
     }
 };
 
-/* Sums of bytes, which fit in 32 bits as long as they are few. */
-template <class A> struct NarrowSum {
-    struct State {
-        int s;
-    };
-    typedef typename A::T T;
-    static constexpr bool indexed = false, remembers = false;
-    static __device__ __forceinline__ State begin(T x, T, int64_t)
-    {
-        return {(int)x};
-    }
-    static __device__ __forceinline__ State next(const State &state, T x, T, int, int64_t)
-    {
-        return {state.s + (int)x};
-    }
-    static __device__ __forceinline__ typename A::Node end(const State &state, int)
-    {
-        return {state.s};
-    }
-};
-
 /* logsumexp folds otherwise. */
 template <class A> struct Step<A, false, true> {
     typedef typename A::Node State;
