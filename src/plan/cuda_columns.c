@@ -334,7 +334,7 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
 }
 
 /* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of exact ones
-   only indices of narrow rows (argmax of 10485 x 100 x 64 f32 175 us here, 102 through rings; sums of 41943 x 100 x 64 i8 218 and 137). */
+   only indices of narrow rows; others are faster through rings (argmax of 10485 x 100 x 64 f32 175 us here and 102 so, sums of i8 of 41943 218 and 137). */
 bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
