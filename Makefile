@@ -325,7 +325,7 @@ EMU_FLAGS = -std=c++17 $(if $(EMU_SANITIZE),-g1) -fPIC -fvisibility=hidden -pthr
 # As for the CPU's kernels: no fma that the source does not name, no algebra of reals. A GPU traps where an address is not aligned.
 EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-fast-math -ffp-contract=off \
 	$(or $(emu_sanitize),-fsanitize=alignment -fsanitize-undefined-trap-on-error) $(EMU_CFLAGS) \
-	$(EMU_DEFINES_$(EMU_TABLES)) -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
+	$(EMU_DEFINES_$(EMU_TABLES)) -DRDX_CUDA_AT_ONCE=32 -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
 	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
 emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
 emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/kernel_%,$(wildcard $(cuda_dir)/*.cu)))
@@ -345,8 +345,8 @@ $$(emu_obj)/$$(cuda_dir)/%.$(1).o: $$(cuda_dir)/%.cu
 endef
 $(foreach family,$(EMU_FAMILIES),$(eval $(call emu_rule,$(family))))
 
-# The emulated devices say that warps take several rows from three blocks on, and that rows of heavy ops go through rings from 24 KB on:
-# with as much as a GPU waits for, no case that runs here would show it.
+# The emulated devices say that warps take several rows from three blocks on, and that rows of heavy ops go through rings from 24 KB on, and
+# columns in any order go onto a stack after 32 lines: with as much as a GPU waits for, no case that runs here would show it.
 $(emu_obj)/$(cuda_dir)/device.o: EMU_FLAGS += -DRDX_CUDA_MANY_BLOCKS=2 -DRDX_CUDA_HEAVY_BYTES=24576
 
 $(EMU_PLUGIN): $(emu_machine) $(emu_kernels) tests/emu/plugin.map

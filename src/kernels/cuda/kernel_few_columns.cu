@@ -15,10 +15,10 @@
 namespace rdx
 {
 
-/* Chunks that are folded as one: many where any order will do, but sums of bytes have 32 bits. */
+/* Chunks that are folded as one. */
 template <class A> RDX_DEVICE constexpr int chunks_at_once()
 {
-    return takes_any_order<A>() ? 64 : 1;
+    return takes_any_order<A>() ? RDX_CUDA_AT_ONCE / 16 : 1;
 }
 
 template <class A> RDX_DEVICE int elements_at_once(const Problem &p, int64_t chunk, int64_t end)

@@ -15,6 +15,11 @@
 
 #include "warp.cuh"
 
+/* Lines, in sixteens, that a thread folds without a stack where any order will do: sums of bytes have 32 bits. */
+#ifndef RDX_CUDA_AT_ONCE
+#define RDX_CUDA_AT_ONCE 1024
+#endif
+
 namespace rdx
 {
 

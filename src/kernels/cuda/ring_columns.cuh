@@ -63,12 +63,12 @@ RDX_DEVICE void fold_class(const Problem &p, R &ring, Source &source, const Colu
     }
 }
 
-/* The node of this thread's class of all chunks, some elements at a time: sums of bytes have 32 bits. */
+/* The node of this thread's class of all chunks. */
 template <class K, class R, class Source>
 RDX_DEVICE void fold_any_order(const Problem &p, R &ring, Source &source, const ColumnStack<K> &stack,
                                typename K::A::Node *node)
 {
-    constexpr int most = 1024;
+    constexpr int most = RDX_CUDA_AT_ONCE;
     const int64_t vectors = source.vectors;
     Lanes<K, false> fold = {p};
 #pragma unroll 1
