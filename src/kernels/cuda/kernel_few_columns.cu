@@ -23,8 +23,7 @@ template <class A> RDX_DEVICE constexpr int chunks_at_once()
 
 template <class A> RDX_DEVICE int elements_at_once(const Problem &p, int64_t chunk, int64_t end)
 {
-    constexpr int most = chunks_at_once<A>();
-    return (int)elements_of_chunks(p, chunk, end - chunk < most ? end - chunk : most);
+    return (int)elements_of_run(p, chunk, chunks_at_once<A>(), end);
 }
 
 /* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step` apart. */
