@@ -327,7 +327,7 @@ EMU_DEVICE_FLAGS = -include tests/emu/device.h -x c++ -fno-strict-aliasing -fno-
 	$(or $(emu_sanitize),-fsanitize=alignment -fsanitize-undefined-trap-on-error) $(EMU_CFLAGS) \
 	$(EMU_DEFINES_$(EMU_TABLES)) -DRDX_CUDA_AT_ONCE=32 -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
 	$(if $(findstring clang,$(EMU_CXX)),-Wno-bitwise-instead-of-logical,-Wno-maybe-uninitialized)
-emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
+emu_machine := $(patsubst %.cpp,$(emu_obj)/%.o,$(addprefix tests/emu/,arithmetic.cpp fiber.cpp machine.cpp shared.cpp runtime.cpp streams.cpp))
 emu_host := $(patsubst %.cu,$(emu_obj)/%.o,$(filter-out $(cuda_dir)/kernel_%,$(wildcard $(cuda_dir)/*.cu)))
 emu_kernels := $(emu_host) $(foreach family,$(EMU_FAMILIES),$(cuda_kernels:%=$(emu_obj)/$(cuda_dir)/%.$(family).o))
 EMU_PLUGIN := $(EMU_BUILD)/libredax_cuda_emu.so
