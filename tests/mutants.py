@@ -15,8 +15,8 @@ Survivors that change nothing anyone can see are listed in survivors.txt with th
 is named in the output. A named patch that no longer applies to exactly one place is a failure, whether it was drawn or not.
 
 Each judge (the host's programs, two kinds of emulator) has a pristine tree, built at -O1 when its first mutant comes. A step that
-kills is tried there too, once, for what fails anyhow kills nothing. Each worker has a copy of those trees; a mutant rebuilds what
-make thinks it must, and is undone by putting back the files that differ from the pristine tree.
+kills, or of many cases the one that does, is tried there too, once, for what fails anyhow kills nothing. Each worker has a copy of
+those trees; a mutant rebuilds what make thinks it must, and is undone by putting back the files that differ from the pristine tree.
 """
 
 import argparse
@@ -585,6 +585,9 @@ NAMED_CUDA = [
      "u < left; u++, at += far, element += p.recipe.lanes)", "plain"),
     ("what came before is forgotten", "src/kernels/cuda/columns.cuh",
      "        if (!begins)\n            join_below(0, node, 1, 1);\n", "", "plain"),
+    ("bytes side by side lie as others do", "src/kernels/cuda/bytes.cuh",
+     "static constexpr bool beside = In::type == RDX_TYPE_F8E4M3;",
+     "static constexpr bool beside = false;", "plain"),
     ("of equal bytes the last", "src/kernels/cuda/bytes.cuh",
      "bytes.take(got[u].word[w], OMIT, LAST ? u : top_mark - u);",
      "bytes.take(got[u].word[w], OMIT, u);", "plain"),
@@ -800,6 +803,15 @@ def failure_of(kind, home, step):
     return (output.strip() or "status %d" % status) if status != 0 else None
 
 
+def narrowed(step, failure):
+    """What of a step failed: of many cases the one that is said last."""
+    case = failure.split("\n")[-1]
+    if step[0] != "cases" or " " in case:
+        return step
+    _, folder, device = step[1]
+    return step[0], [folder + "/redax", "fuzz", "--device", "cuda:" + device, "--replay", case], step[2]
+
+
 def judge(copy, mutant):
     """(verdict, detail, seconds, the step that kills): a step's name, "survived", "does not compile" or "does not apply"."""
     start = time.monotonic()
@@ -812,7 +824,7 @@ def judge(copy, mutant):
         for step in steps_of(mutant.judge):
             failure = failure_of(mutant.judge, copy.home, step)
             if failure:
-                verdict, detail, killer = step[0], failure.split("\n")[-1][:120], step
+                verdict, detail, killer = step[0], failure.split("\n")[-1][:120], narrowed(step, failure)
                 break
     copy.restore()
     return verdict, detail, time.monotonic() - start, killer

@@ -359,6 +359,16 @@ run fuzz --seconds=0.1
 grep -q '^fuzz: passed, [0-9]* cases, seed 1$' out && report "fuzz --seconds=0.1" "$(is_clean)" || report "fuzz --seconds=0.1" "$(cat out err)"
 run fuzz --replay 'var:c64:7x300/1:nan=omit:data=holes' --one-thread
 grep -q '^passed: [0-9]* runs agree with the reference$' out && report "fuzz --replay" "$(is_clean)" || report "fuzz --replay" "$(cat out err)"
+printf '# two\n\nsum:f32:8\nmax:i8:3x5/1' >lines
+run fuzz --replay - <lines
+[ "$(sed 's/[0-9]* runs/N runs/' out | paste -sd' ')" = 'sum:f32:8 passed: N runs agree with the reference max:i8:3x5/1 passed: N runs agree with the reference' ] &&
+    report "fuzz --replay -" "$(is_clean)" || report "fuzz --replay -" "$(cat out err)"
+printf 'sum:f32:8/1\nsum:f32:8\n' >lines
+run fuzz --replay - <lines
+[ "$code" = 1 ] && [ "$(cat out)" = sum:f32:8/1 ] && grep -qx 'redax: sum:f32:8/1: axis 1 is out of range for rank 1' err &&
+    report "fuzz --replay - ends with the first that fails" ok || report "fuzz --replay - ends with the first that fails" "exit $code: $(cat out err)"
+refuses "fuzz --replay - of nothing" 1 '^redax: standard input: no CASE$' fuzz --replay - </dev/null
+refuses "fuzz --replay - of a folder" 1 '^redax: standard input: Is a directory$' fuzz --replay - <.
 
 # ---- CUDA devices ----
 for arguments in "reduce a.npy --op sum" "stats a.npy" "bench sum:f32:64"; do

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "output.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 static const char help[] =
     "usage: redax fuzz [--seconds S] [--cases N] [--seed N] [--one-thread] [--quiet] [--device cuda[:N]]\n"
-    "       redax fuzz --replay CASE\n"
+    "       redax fuzz --replay CASE|-\n"
     "\n"
     "Computes random reductions with every strategy, thread count and instruction set, and compares all of them with "
     "the\n"
@@ -23,7 +24,9 @@ static const char help[] =
     "  --seconds S     stop after S seconds\n"
     "  --cases N       stop after N cases; from 5000 on, a combination that never came up is a failure\n"
     "  --seed N        which cases (default 1)\n"
-    "  --replay CASE   run this one case and say what happens\n"
+    "  --replay CASE   run this one case and say what happens; -: each line of standard input, named before it runs, "
+    "up to\n"
+    "                  the first that fails\n"
     "  --one-thread    do not try two threads\n"
     "  --device cuda   the strategies of that CUDA device; the reference stays on the CPU\n"
     "  --quiet         no table of counts\n";
@@ -81,6 +84,30 @@ static int replay(const char *line, RdxFuzzOptions *options)
     free(task);
     free(counts);
     free(failure);
+    return code;
+}
+
+/* Lines that are empty or begin with # are none. */
+static int replay_lines(RdxFuzzOptions *options)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int code = RDX_EXIT_DONE;
+    bool any = false;
+    while (code == RDX_EXIT_DONE && getline(&line, &room, stdin) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (line[0] == '\0' || line[0] == '#')
+            continue;
+        any = true;
+        puts(line);
+        fflush(stdout); /* what crashes is named, too */
+        code = replay(line, options);
+    }
+    free(line);
+    if (code == RDX_EXIT_DONE && (ferror(stdin) || !any)) {
+        rdx_complain("standard input: %s", ferror(stdin) ? strerror(errno) : "no CASE");
+        code = RDX_EXIT_FAILED;
+    }
     return code;
 }
 
@@ -185,7 +212,7 @@ int cmd_fuzz(int argc, char **argv)
     if (optind < argc)
         return rdx_complain_usage("fuzz", "what is %s? A CASE follows --replay", argv[optind]);
     if (request.line)
-        return replay(request.line, options);
+        return strcmp(request.line, "-") == 0 ? replay_lines(options) : replay(request.line, options);
     if (options->cases == 0 && options->seconds == 0)
         options->seconds = 10;
     options->progress = isatty(2) ? stderr : NULL;
