@@ -7,9 +7,14 @@
 
 static GpuCase c, other;
 
-static const char *const lines[] = {"sum:f32:3000000",          "sum:f32:300x5000/1",      "var:bf16:64x3000/1",
-                                    "var:f32:5000x40/0:out2=1", "argmax:f32:70x80x90/0,2", "sum:f32:1000000x4@0x1/1",
-                                    "sum:i8:100000x3/1",        "sum:f32:20x16x3000/1"};
+static const char *const lines[] = {GPU_SPLIT_SUM,
+                                    "sum:f32:300x5000/1|sum:f32:30x5000/1",
+                                    "var:bf16:64x3000/1",
+                                    "var:f32:5000x40/0:out2=1",
+                                    "argmax:f32:70x80x90/0,2",
+                                    "sum:f32:1000000x4@0x1/1|sum:f32:200000x4@0x1/1",
+                                    "sum:i8:100000x3/1",
+                                    "sum:f32:20x16x3000/1"};
 
 /* ---- Counting ---- */
 
@@ -128,7 +133,7 @@ START_TEST(graphs_with_init)
     GpuRun run;
     void *recording = NULL;
     double us;
-    gpu_case_open(&c, "sum:f32:3000000", 0);
+    gpu_case_open(&c, GPU_SPLIT_SUM, 0);
     RdxPlan *plan = gpu_case_plan(&c, GPU_CHOSEN);
     ck_assert_uint_ge(rdx_plan_workspace(plan), RDX_WORKSPACE_HEAD);
     GPU_OK(gpu_run_open(&run, &c, plan));
@@ -164,7 +169,7 @@ static RdxStatus capture_reduce(void *context, RdxStream stream)
 /* In the cache, it is captured; what workspace it needs comes from the stream's order and becomes part of the graph. */
 START_TEST(graphs_of_reduce)
 {
-    static const char *const texts[] = {"sum:f32:3000000", "sum:f32:300x5000/1"};
+    static const char *const texts[] = {GPU_SPLIT_SUM, "sum:f32:300x5000/1|sum:f32:30x5000/1"};
     for (size_t line = 0; line < sizeof texts / sizeof texts[0]; line++) {
         GpuRun run;
         void *recording = NULL;
@@ -218,8 +223,8 @@ START_TEST(misses_while_capturing)
     GpuRun run, beside;
     void *recording = NULL;
     double us;
-    gpu_case_open(&c, "sum:f32:300x5000/1", 0);
-    gpu_case_open(&other, "var:f32:2500001", 0);
+    gpu_case_open(&c, "sum:f32:300x5000/1|sum:f32:30x5000/1", 0);
+    gpu_case_open(&other, "var:f32:2500001|var:f32:250001", 0);
     RdxPlan *plan = gpu_case_plan(&c, GPU_CHOSEN);
     GPU_OK(gpu_run_open(&run, &c, plan));
     GPU_OK(gpu_run_open(&beside, &other, NULL));

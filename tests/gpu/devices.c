@@ -4,7 +4,8 @@
 
 static GpuCase c[2];
 
-static const char *const lines[] = {"sum:f32:3000000", "var:f32:300x5000/1", "argmax:f32:5000x40/0"};
+static const char *const lines[] = {GPU_SPLIT_SUM, "var:f32:300x5000/1|var:f32:30x5000/1",
+                                    "argmax:f32:5000x40/0|argmax:f32:2000x40/0"};
 
 static void check_current(int due)
 {
@@ -65,7 +66,7 @@ END_TEST
 START_TEST(given_back_after_errors)
 {
     GpuRun run;
-    gpu_case_open(&c[1], "sum:f32:3000000", 1);
+    gpu_case_open(&c[1], GPU_SPLIT_SUM, 1);
     GPU_OK(gpu->select_device(0));
     RdxPlan *plan = gpu_case_plan(&c[1], GPU_CHOSEN);
     GPU_OK(gpu_run_open(&run, &c[1], plan));
@@ -100,7 +101,7 @@ START_TEST(one_cache)
 {
     GpuRun runs[2];
     for (int id = 0; id < 2; id++) {
-        gpu_case_open(&c[id], "sum:f32:3000000", id);
+        gpu_case_open(&c[id], GPU_SPLIT_SUM, id);
         GPU_OK(gpu_run_open(&runs[id], &c[id], NULL));
     }
     for (int round = 0; round < 6; round++) {

@@ -13,7 +13,8 @@ extern char **environ;
 
 static GpuCase c;
 
-static const char *const lines[] = {"sum:f32:3000000", "sum:f32:300x5000/1", "var:f32:5000x40/0:out2=1"};
+static const char *const lines[] = {GPU_SPLIT_SUM, "sum:f32:300x5000/1|sum:f32:30x5000/1",
+                                    "var:f32:5000x40/0:out2=1|var:f32:2000x40/0:out2=1"};
 static const struct {
     int error;
     RdxStatus status;
@@ -138,7 +139,7 @@ START_TEST(every_allocation)
 {
     GpuRun run;
     bool clean = false;
-    gpu_case_open(&c, "sum:f32:3000000", 0);
+    gpu_case_open(&c, GPU_SPLIT_SUM, 0);
     GPU_OK(gpu_run_open(&run, &c, NULL));
     int failed = 0;
     for (int k = 1; !clean; k++) {
@@ -165,7 +166,7 @@ END_TEST
 START_TEST(out_of_memory)
 {
     GpuRun run;
-    gpu_case_open(&c, "sum:f32:3000000", 0);
+    gpu_case_open(&c, GPU_SPLIT_SUM, 0);
     GPU_OK(gpu_run_open(&run, &c, NULL));
     rdx_shutdown();
     gpu->watch(0, 0, 0);
@@ -224,7 +225,7 @@ static void *with_pending(void *unused)
 START_TEST(a_pending_error_stays)
 {
     pthread_t thread;
-    gpu_case_open(&c, "sum:f32:3000000", 0);
+    gpu_case_open(&c, GPU_SPLIT_SUM, 0);
     ck_assert_int_eq(pthread_create(&thread, NULL, with_pending, NULL), 0);
     pthread_join(thread, NULL);
     ck_assert_msg(!pending_wrong[0], "%s", pending_wrong);
@@ -239,7 +240,7 @@ START_TEST(errors_that_stay)
 {
     GpuRun run;
     RdxPlan *plan = NULL, *none = NULL;
-    gpu_case_open(&c, "sum:f32:3000000", 0);
+    gpu_case_open(&c, GPU_SPLIT_SUM, 0);
     plan = gpu_case_plan(&c, GPU_CHOSEN);
     GPU_OK(gpu_run_open(&run, &c, plan));
     GPU_OK(gpu_run_reduce(&run, NULL));

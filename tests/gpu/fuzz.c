@@ -155,8 +155,8 @@ END_TEST
 START_TEST(workspaces_hold_anything)
 {
     static GpuCase c;
-    static const char *const lines[] = {"sum:f32:3000000", "var:f32:200000x3/0", "max:f32:5x400000/1",
-                                        "argmax:f32:2000000", "sum:bf16:40000x64/0:out=f32"};
+    static const char *const lines[] = {GPU_SPLIT_SUM, "var:f32:200000x3/0", "max:f32:5x400000/1", "argmax:f32:2000000",
+                                        "sum:bf16:40000x64/0:out=f32"};
     int cut = 0;
     for (size_t line = 0; line < sizeof lines / sizeof lines[0]; line++) {
         gpu_case_open(&c, lines[line], 0);

@@ -62,9 +62,13 @@ typedef struct GpuCase {
     unsigned char *right[RDX_CASE_TENSORS]; /* the CPU's outputs */
 } GpuCase;
 
-/* Outputs must be row-major. Large: make it static. */
+/* Outputs must be row-major. Large: make it static. Of a text "CASE|CASE" the latter is for the emulator, whose threads take a thousand times
+   as long: the same kernel, with less to do. */
 void gpu_case_open(GpuCase *c, const char *text, int id);
 void gpu_case_close(GpuCase *c);
+
+/* One that is split over blocks, and so has a workspace. */
+#define GPU_SPLIT_SUM "sum:f32:3000000|sum:f32:300000"
 
 enum { GPU_CHOSEN = -2 };
 

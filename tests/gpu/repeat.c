@@ -4,9 +4,15 @@
 
 static GpuCase c;
 
-static const char *const lines[] = {"sum:f32:3000001",       "sum:bf16:7x300000/1",      "var:f32:700x40000@1x700/1",
-                                    "var:bf16:100000x33/0",  "var:f32:60000x3/0:out2=1", "argmax:f32:1000x2000/0",
-                                    "sum:i8:40x50x600/0,2",  "argmax:f32:5000x130/1",    "sum:f32:8192x768/0",
+static const char *const lines[] = {"sum:f32:3000001|sum:f32:300001",
+                                    "sum:bf16:7x300000/1|sum:bf16:3x160000/1",
+                                    "var:f32:700x40000@1x700/1|var:f32:64x20000@1x64/1",
+                                    "var:bf16:100000x33/0|var:bf16:10000x33/0",
+                                    "var:f32:60000x3/0:out2=1",
+                                    "argmax:f32:1000x2000/0|argmax:f32:1000x200/0",
+                                    "sum:i8:40x50x600/0,2|sum:i8:40x5x600/0,2",
+                                    "argmax:f32:5000x130/1|argmax:f32:500x130/1",
+                                    "sum:f32:8192x768/0|sum:f32:8192x96/0",
                                     "var:f32:3x5x7x4000/1,3"};
 
 START_TEST(waited_for)

@@ -14,7 +14,8 @@ static int64_t rounds(void)
     return gpu_reduced() || gpu_emulated ? 3 : 40;
 }
 
-static const char *const lines[] = {"sum:f32:3000000", "var:bf16:200000x5/0", "argmax:f32:700x3000/1"};
+static const char *const lines[] = {GPU_SPLIT_SUM, "var:bf16:200000x5/0|var:bf16:20000x5/0",
+                                    "argmax:f32:700x3000/1|argmax:f32:70x3000/1"};
 
 START_TEST(several_streams)
 {
@@ -133,7 +134,7 @@ START_TEST(many_streams)
     RdxStream streams[MANY];
     GpuRun run;
     int64_t taken = 0, freed = 0;
-    gpu_case_open(&c, "sum:f32:600000", 0);
+    gpu_case_open(&c, "sum:f32:600000|sum:f32:60000", 0);
     GPU_OK(gpu_run_open(&run, &c, NULL));
     rdx_shutdown();
     gpu->watch(0, 0, 0);
