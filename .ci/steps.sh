@@ -128,7 +128,7 @@ ptx() {
     tools/check_ptx.py build/ptx
 }
 
-# In an order of the day, as many as five minutes suffice for: all of them take an hour and a half on two cores.
+# In an order of the day, as many as five minutes suffice for: all of them take about an hour on two cores.
 mutants() { "$(numpy_python)" tests/mutants.py --order $((EPOCHSECONDS / 86400)) --seconds 300; }
 
 # What the CUDA half is tried on is the emulator's plugin, so that comes first.

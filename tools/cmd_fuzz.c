@@ -103,11 +103,11 @@ static int replay_lines(RdxFuzzOptions *options)
         fflush(stdout); /* what crashes is named, too */
         code = replay(line, options);
     }
-    free(line);
     if (code == RDX_EXIT_DONE && (ferror(stdin) || !any)) {
         rdx_complain("standard input: %s", ferror(stdin) ? strerror(errno) : "no CASE");
         code = RDX_EXIT_FAILED;
     }
+    free(line);
     return code;
 }
 
