@@ -23,7 +23,8 @@ template <class A> RDX_DEVICE constexpr int chunks_at_once()
 
 template <class A> RDX_DEVICE int elements_at_once(const Problem &p, int64_t chunk, int64_t end)
 {
-    return (int)elements_of_run(p, chunk, chunks_at_once<A>(), end);
+    constexpr int most = chunks_at_once<A>();
+    return (int)elements_of_chunks(p, chunk, end - chunk < most ? end - chunk : most);
 }
 
 /* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step` apart. */
@@ -74,7 +75,7 @@ template <class K> struct StreamSource {
         at = start + vector * line_bytes;
         if (vector >= columns) {
             start += (int64_t)at_once * 16 * line_bytes * columns;
-            chunk += at_once;
+            chunk = at_once > 1 && end - chunk < at_once ? end : chunk + at_once;
             open_chunk();
         }
     }
