@@ -8,9 +8,9 @@ enum { PAGE = 256, CANARY = 0xc3, POISON = 0xff };
 void gpu_case_open(GpuCase *c, const char *text, int id)
 {
     char own[128];
-    const char *less = strchr(text, '|');
-    snprintf(own, sizeof own, "%.*s", less && !gpu_emulated ? (int)(less - text) : -1,
-             less && gpu_emulated ? less + 1 : text);
+    const char *less = gpu_emulated ? strchr(text, '|') : NULL;
+    text = less ? less + 1 : text;
+    snprintf(own, sizeof own, "%.*s", (int)strcspn(text, "|"), text);
     memset(c, 0, sizeof *c);
     c->id = id;
     task_open(&c->task, own);
