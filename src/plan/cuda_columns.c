@@ -10,6 +10,7 @@ enum {
     NARROW = 128,           /* bytes of a row */
     VERY_LONG = 256 * 1024, /* the same */
     FEW_CHUNKS = 4,
+    FEWEST_SHIFTED = 64, /* rows that start anywhere, of the same */
     SHORT_COUNT = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
@@ -305,19 +306,36 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
     return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
 }
 
+/* Elements of a vector of what straight_columns takes of a chunk only (straight_elements); 0: nothing of this. Rings keep var of many whole
+   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. */
+static int one_chunk_elements(const RdxSituation *s, int words)
+{
+    const RdxRecipe *recipe = s->recipe;
+    const int size = s->space->in_size;
+    const bool var = recipe->algebra == RDX_ALGEBRA_VAR, wide = recipe->work == RDX_WORK_F64;
+    const int64_t whole = recipe->count % recipe->lanes == 0 ? recipe->count / recipe->lanes : 0;
+    if (!var && (recipe->algebra != RDX_ALGEBRA_LSE || wide))
+        return 0;
+    if (size == 1 || rdx_recipe_chunks(recipe) > 1 || (var && whole >= (wide ? 2 : size == 2 ? 8 : 16)))
+        return 0;
+    return (int)rdx_min(16 / size, 8 / words);
+}
+
 /* 16 packed rows and more along one dim, with an unmasked map: whole, aligned vectors, or shifted, starting anywhere but at
    multiples of an element (complex numbers may lie at those of their parts). */
 bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    launch->elements = 16 / space->in_size;
-    if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < 16 ||
-        !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words))
+    const bool small = rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words);
+    launch->elements = small ? 16 / space->in_size : one_chunk_elements(s, launch->words);
+    if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < 16 || launch->elements == 0 ||
+        !rdx_cuda_has_unmasked_map(s->recipe))
         return false;
     const RdxDim *columns = &space->keep[space->keep_rank - 1];
     bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
     bool whole = are_vectors(space, config) && columns->extent % launch->elements == 0;
     return columns->in == space->in_size && (whole || (form && config->vector_bytes >= space->in_size)) &&
+           (whole || small || (launch->elements * space->in_size == 16 && s->recipe->count >= FEWEST_SHIFTED)) &&
            cut_columns(launch, s, config, 0, !whole);
 }
 

@@ -31,8 +31,11 @@ const char *rdx_plan_thread_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-/* What loads of elements cost beside vectors: 100 x 400000 f32 took 84 us so, and 43 as columns. */
-static const double single_loads = 1.5;
+/* What loads of elements cost beside vectors: 100 x 400000 f32 took 84 us so, and 43 as columns. More where rows are several vectors wide (H200,
+   us, so and as columns): of 72 columns, 64 rows of var bf16 920 and 228, of logsumexp f32 269 and 133, 17 of argmax f32 641 and 220; but 32
+   rows of sums of 33 bf16 454 and 805, of 16 f32 155 and 179. */
+static const double single_loads = 1.5, wide_single_loads = 6;
+enum { WIDE_ROW = 144 }; /* bytes */
 
 /* Whether blocks of columns would load vectors. */
 static bool reads_vectors(const RdxLayout *layout)
@@ -82,7 +85,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
     default:
         demand->instructions += count * 16;
         if (reads_vectors(layout))
-            demand->read *= single_loads;
+            demand->read *= layout->columns * layout->size < WIDE_ROW ? single_loads : wide_single_loads;
         demand->wavefronts = rdx_strided_wavefronts(count, layout->size, layout->keep_stride, layout->columns);
         demand->block_flight = threads * config->loads * (double)rdx_max(layout->size, 1);
     }

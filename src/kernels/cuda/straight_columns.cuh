@@ -2,7 +2,7 @@
    one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
    ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
+   A vector is 16 bytes of packed columns, or 8 (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
 
    Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
    line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
@@ -17,11 +17,29 @@
 namespace rdx
 {
 
-/* Elements of a vector of 16 bytes, for ops whose nodes are small and take no counts; 0 for others, which rings serve. */
+/* Ops of which straight_columns takes a chunk at most: of more rows rings are as fast. */
+template <class A> constexpr bool one_chunk_alone()
+{
+    return A::algebra == RDX_ALGEBRA_VAR || (A::algebra == RDX_ALGEBRA_LSE && A::work == RDX_WORK_F32);
+}
+
+/* Elements of a vector, for ops whose nodes are small; 0 for others, which rings serve. A thread has registers for the nodes of 8 words, so
+   of those a vector may have but 8 bytes. */
 template <class A> constexpr int straight_elements(int size)
 {
-    bool small = size > 1 && 16 / size * A::words <= 8;
-    return small && A::unit == 1 && !A::indexed && !A::counted && !A::two_passes ? 16 / size : 0;
+    constexpr int most = 8 / A::words;
+    const int all = 16 / size;
+    if (size == 1 || A::unit > 1 || A::indexed)
+        return 0;
+    if (one_chunk_alone<A>())
+        return all < most ? all : most;
+    return all <= most && !A::counted && !A::two_passes ? all : 0;
+}
+
+/* Whether a kernel for what straight_columns does not take has use for this op. */
+template <class K> constexpr bool comes_otherwise()
+{
+    return straight_elements<typename K::A>(K::size) == 0 || one_chunk_alone<typename K::A>();
 }
 
 /* A chunk of a thread's vector of columns: n elements from `start` on, of which `own` is the first of its class. */
@@ -29,6 +47,22 @@ struct ColumnChunk {
     const unsigned char *column;
     int64_t start;
     int n, own;
+};
+
+/* What joins of runs of 2^level lanes of a group ask for that is a quotient: the lower run has as many elements as the upper, or one more, and
+   then the weight is the same for all of them. */
+template <class T, int LEVELS> struct LevelWeights {
+    T weight[LEVELS > 0 ? LEVELS : 1];
+
+    /* Of n elements, lanes of a group `step` apart. */
+    __device__ __forceinline__ LevelWeights(int n, int step)
+    {
+#pragma unroll
+        for (int level = 0; level < LEVELS; level++) {
+            int fewer = n >> (log2_of(step) + LEVELS - level);
+            weight[level] = (T)fewer / (T)(2 * fewer + 1);
+        }
+    }
 };
 
 /* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane in the order of the tree.
@@ -46,6 +80,9 @@ template <class K, int LINES> struct ColumnGroup {
     int64_t pitch;      /* asked for anew by each group: places kept from group to group are 32 registers */
     unsigned there = 0; /* a bit a vector */
     Vector<K::bytes> got[VECTORS];
+    struct NoWeights {
+    };
+    typedef typename std::conditional<A::counted, LevelWeights<T, lanes_log2>, NoWeights>::type Weights;
 
     /* Of the lanes from first_lane on. */
     __device__ __forceinline__ ColumnGroup(const Problem &problem, const ColumnChunk &own, int first)
@@ -82,7 +119,7 @@ template <class K, int LINES> struct ColumnGroup {
                 Vector<K::bytes> greatest = greatest_of<In, VECTORS>(p.recipe, got);
                 lift<In, MAP>(greatest, node);
             } else {
-                lanes<In, MAP, 0, LANES>(node);
+                lanes<In, MAP, 0, LANES>(weights(), node);
             }
         });
     }
@@ -103,22 +140,53 @@ template <class K, int LINES> struct ColumnGroup {
         return there >> v & 1;
     }
 
+    __device__ __forceinline__ Weights weights() const
+    {
+        if constexpr (A::counted)
+            return Weights(chunk.n, lane_step);
+        else
+            return {};
+    }
+
     /* COUNT lanes from the group's lane FIRST on, and the elements of such a run. */
-    template <class In, int MAP, int FIRST, int COUNT> __device__ __forceinline__ void lanes(Node *node) const
+    template <class In, int MAP, int FIRST, int COUNT>
+    __device__ __forceinline__ void lanes(const Weights &weights, Node *node) const
     {
         if constexpr (COUNT == 1) {
             lane<In, MAP, FIRST * LINES>(node);
         } else {
             constexpr int half = COUNT / 2;
             Node upper[E];
-            lanes<In, MAP, FIRST, half>(node);
-            lanes<In, MAP, FIRST + half, half>(upper);
-            if (is_there((FIRST + half) * LINES)) {
-                int lower_count = A::counted ? elements<half>(FIRST) : 0;
-                int upper_count = A::counted ? elements<half>(FIRST + half) : 0;
+            lanes<In, MAP, FIRST, half>(weights, node);
+            lanes<In, MAP, FIRST + half, half>(weights, upper);
+            if (is_there((FIRST + half) * LINES))
+                join_runs<FIRST, half>(weights, node, upper);
+        }
+    }
+    template <int FIRST, int COUNT>
+    __device__ __forceinline__ void join_runs(const Weights &weights, Node *lower, const Node *upper) const
+    {
+        typename A::Pair pair;
+        auto join = [&] {
 #pragma unroll
-                for (int e = 0; e < E; e++)
-                    node[e] = join_full<A>(node[e], upper[e], lower_count, upper_count);
+            for (int e = 0; e < E; e++)
+                lower[e] = A::join(lower[e], upper[e], &pair);
+        };
+        if constexpr (!A::counted) {
+            join();
+        } else {
+            int more = elements<COUNT>(FIRST);
+            pair.equal = more == elements<COUNT>(FIRST + COUNT);
+            pair.b_greater = false;
+            pair.half = (T)0.5 * (T)more;
+            pair.greater = (T)more;
+            pair.weight = weights.weight[log2_constant(COUNT)];
+            if (pair.equal) { /* not asked for every element */
+                pair.equal = true;
+                join();
+            } else {
+                pair.equal = false;
+                join();
             }
         }
     }
@@ -156,7 +224,10 @@ template <class K, int LINES> struct ColumnGroup {
 
     template <class In, int MAP, int FIRST> __device__ __forceinline__ void lane(Node *node) const
     {
-        if constexpr (A::two_passes) {
+        if constexpr (LINES == 1) {
+            each<In, MAP, FIRST>(
+                [&](int, int e, T x, T y) { node[e] = node_of_element<A>(x, y, A::indexed ? index(FIRST) : 0); });
+        } else if constexpr (A::two_passes) {
 #pragma unroll
             for (int e = 0; e < E; e++)
                 node[e] = {A::lowest(), 0};
