@@ -219,7 +219,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
-        if (s->shifted) { /* an element never reaches into the next vector */
+        if (s->shifted) { /* by elements of vectors of 16 bytes; one never reaches into the next vector */
+            KEEPS(cut->elements * p->space.in_size == 16);
             int64_t bits = p->situation.in_align | p->space.reduce[0].in;
             for (int d = 0; d < p->space.keep_rank; d++)
                 bits |= p->space.keep[d].in;

@@ -80,9 +80,11 @@ template <class K, int LINES> struct ColumnGroup {
     int64_t pitch;      /* asked for anew by each group: places kept from group to group are 32 registers */
     unsigned there = 0; /* a bit a vector */
     Vector<K::bytes> got[VECTORS];
+    /* Of vectors. For elements alone they gain nothing, and var of two bytes spilled. */
+    static constexpr bool weighted = A::counted && E > 1;
     struct NoWeights {
     };
-    typedef typename std::conditional<A::counted, LevelWeights<T, lanes_log2>, NoWeights>::type Weights;
+    typedef typename std::conditional<weighted, LevelWeights<T, lanes_log2>, NoWeights>::type Weights;
 
     /* Of the lanes from first_lane on. */
     __device__ __forceinline__ ColumnGroup(const Problem &problem, const ColumnChunk &own, int first)
@@ -142,7 +144,7 @@ template <class K, int LINES> struct ColumnGroup {
 
     __device__ __forceinline__ Weights weights() const
     {
-        if constexpr (A::counted)
+        if constexpr (weighted)
             return Weights(chunk.n, lane_step);
         else
             return {};
@@ -159,36 +161,37 @@ template <class K, int LINES> struct ColumnGroup {
             Node upper[E];
             lanes<In, MAP, FIRST, half>(weights, node);
             lanes<In, MAP, FIRST + half, half>(weights, upper);
-            if (is_there((FIRST + half) * LINES))
-                join_runs<FIRST, half>(weights, node, upper);
+            if (is_there((FIRST + half) * LINES)) {
+                if constexpr (weighted) {
+                    join_runs<FIRST, half>(weights, node, upper);
+                } else {
+                    int lower_count = A::counted ? elements<half>(FIRST) : 0;
+                    int upper_count = A::counted ? elements<half>(FIRST + half) : 0;
+#pragma unroll
+                    for (int e = 0; e < E; e++)
+                        node[e] = join_full<A>(node[e], upper[e], lower_count, upper_count);
+                }
+            }
         }
     }
     template <int FIRST, int COUNT>
     __device__ __forceinline__ void join_runs(const Weights &weights, Node *lower, const Node *upper) const
     {
-        typename A::Pair pair;
-        auto join = [&] {
+        const int more = elements<COUNT>(FIRST);
+        typename A::Pair pair = {};
+        auto join = [&](bool equal) {
+            pair.equal = equal;
 #pragma unroll
             for (int e = 0; e < E; e++)
                 lower[e] = A::join(lower[e], upper[e], &pair);
         };
-        if constexpr (!A::counted) {
-            join();
-        } else {
-            int more = elements<COUNT>(FIRST);
-            pair.equal = more == elements<COUNT>(FIRST + COUNT);
-            pair.b_greater = false;
-            pair.half = (T)0.5 * (T)more;
-            pair.greater = (T)more;
-            pair.weight = weights.weight[log2_constant(COUNT)];
-            if (pair.equal) { /* not asked for every element */
-                pair.equal = true;
-                join();
-            } else {
-                pair.equal = false;
-                join();
-            }
-        }
+        pair.half = (T)0.5 * (T)more;
+        pair.greater = (T)more;
+        pair.weight = weights.weight[log2_constant(COUNT)];
+        if (more == elements<COUNT>(FIRST + COUNT)) /* asked once, not for every element */
+            join(true);
+        else
+            join(false);
     }
     template <int COUNT> __device__ __forceinline__ int elements(int first) const
     {
@@ -224,7 +227,7 @@ template <class K, int LINES> struct ColumnGroup {
 
     template <class In, int MAP, int FIRST> __device__ __forceinline__ void lane(Node *node) const
     {
-        if constexpr (LINES == 1) {
+        if constexpr (LINES == 1 && (weighted || A::two_passes)) {
             each<In, MAP, FIRST>(
                 [&](int, int e, T x, T y) { node[e] = node_of_element<A>(x, y, A::indexed ? index(FIRST) : 0); });
         } else if constexpr (A::two_passes) {
