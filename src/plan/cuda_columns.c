@@ -10,7 +10,7 @@ enum {
     NARROW = 128,           /* bytes of a row */
     VERY_LONG = 256 * 1024, /* the same */
     FEW_CHUNKS = 4,
-    FEWEST_SHIFTED = 64, /* rows that start anywhere, of the same */
+    FEWEST_SHIFTED = 64, /* rows that start anywhere of var and logsumexp in straight_columns */
     SHORT_COUNT = 256,
     HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
@@ -334,9 +334,9 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     const RdxDim *columns = &space->keep[space->keep_rank - 1];
     bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
     bool whole = are_vectors(space, config) && columns->extent % launch->elements == 0;
-    return columns->in == space->in_size && (whole || (form && config->vector_bytes >= space->in_size)) &&
-           (whole || small || (launch->elements * space->in_size == 16 && s->recipe->count >= FEWEST_SHIFTED)) &&
-           cut_columns(launch, s, config, 0, !whole);
+    bool shifts = form && config->vector_bytes >= space->in_size &&
+                  (small || (launch->elements * space->in_size == 16 && s->recipe->count >= FEWEST_SHIFTED));
+    return columns->in == space->in_size && (whole || shifts) && cut_columns(launch, s, config, 0, !whole);
 }
 
 /* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of ops that straight_columns does not take. */

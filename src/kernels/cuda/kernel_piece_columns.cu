@@ -8,8 +8,7 @@
 namespace rdx
 {
 
-template <class K>
-constexpr bool comes_in_pieces = RDX_CUDA_HAS_PIECE_COLUMNS(K::size) && comes_otherwise<K>();
+template <class K> constexpr bool comes_in_pieces = RDX_CUDA_HAS_PIECE_COLUMNS(K::size) && comes_otherwise<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) piece_columns_kernel(const __grid_constant__ Problem p)
