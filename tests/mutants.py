@@ -80,7 +80,7 @@ NAMED = [
     ("a job may end before its workers", "src/pool.c", "while (pool.active > 0)", "while (false)"),
     ("out may overlap in", "src/api.c", "a + (uintptr_t)a_low < b + (uintptr_t)b_high &&", "false &&"),
     ("complex columns are vectors wherever they lie", "src/plan/cuda_columns.c",
-     "(form && config->vector_bytes >= space->in_size)", "form"),
+     "form && config->vector_bytes >= space->in_size &&", "form &&"),
     ("a negative beta is no beta", "src/kernels/cpu/emit.c", "if (worker->beta != 0) {", "if (worker->beta > 0) {"),
     ("equal values: the last index", "src/kernels/cpu/chunk.c", "index[j - 1] > moved", "index[j - 1] < moved"),
     ("outputs that share a run have one another's indices", "src/kernels/cpu/rows.c", "return follow && !recipe->indexed ?",
