@@ -237,7 +237,7 @@ NAMED_CUDA = [
     ("runs of straight lanes are equally long", "src/kernels/cuda/straight_columns.cuh",
      "if (more == elements<COUNT>(FIRST + COUNT))",
      "if (more > 0)", "plain"),
-    ("a level of straight lanes has the weight of the one below", "src/kernels/cuda/straight_columns.cuh",
+    ("a level of straight lanes has the weight of the one above", "src/kernels/cuda/straight_columns.cuh",
      "int fewer = n >> (log2_of(step) + LEVELS - level);",
      "int fewer = n >> (log2_of(step) + LEVELS - level - (level > 0));", "plain"),
     ("straight columns lie within 2^31 bytes", "src/kernels/cuda/straight_columns.cuh",

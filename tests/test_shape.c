@@ -218,6 +218,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
     case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
+        KEEPS(cut->elements * cut->words <= 8 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
+        KEEPS(cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS || chunks == 1 ||
+              rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words));
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
         if (s->shifted) { /* by elements of vectors of 16 bytes; one never reaches into the next vector */
             KEEPS(cut->elements * p->space.in_size == 16);

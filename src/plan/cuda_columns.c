@@ -339,7 +339,7 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     return columns->in == space->in_size && (whole || shifts) && cut_columns(launch, s, config, 0, !whole);
 }
 
-/* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of ops that straight_columns does not take. */
+/* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of what straight_columns does not take. */
 static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
 {
     const int size = s->space->in_size;
@@ -351,7 +351,7 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
     return layout.packed && layout.column_align >= rdx_min(size, 8);
 }
 
-/* Of ops that straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of exact ones
+/* Of what straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of exact ones
    only indices of narrow rows; others are faster through rings (argmax of 10485 x 100 x 64 f32 175 us here and 102 so, sums of i8 of 41943 218 and 137). */
 bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {

@@ -18,7 +18,7 @@ bool rdx_cuda_is_row(const RdxSpace *space);
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
 /* |x|, or a neutral element in place of NaN (vec.cuh: RDX_CUDA_MASKED_MAP). */
 bool rdx_cuda_has_masked_map(const RdxRecipe *recipe);
-/* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: what straight_columns takes. */
+/* Ops whose nodes are small, carry no index and take no counts, over elements of 2 bytes and more: what straight_columns takes of any number of rows. */
 bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words);
 /* Logical indices ascend with the elements of the reduced dims; of a space without indices, always. */
 bool rdx_cuda_is_ascending(const RdxSpace *space);

@@ -1,4 +1,4 @@
-/* ragged_columns: packed columns of fewer rows than a line has lanes, not all of which are there, of ops that straight_columns does not take. A thread has a
+/* ragged_columns: packed columns of fewer rows than a line has lanes, not all of which are there, of what straight_columns does not take. A thread has a
    vector of columns and of its lanes, one element each, four at once from its ring; ring_columns, which knows lanes of many elements and
    whole lines, takes them one after the other (H100, us, there and so: var of 100 x 671088 f32 422 and 157, of 640 x 49 x 2048 over the
    middle 422 and 154). Rows may start at any element of four bytes and more: what is no aligned vector comes in pieces.

@@ -2,7 +2,7 @@
    one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
    ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 16 bytes of packed columns, or 8 (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
+   A vector is 4 to 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
 
    Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
    line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
@@ -24,7 +24,7 @@ template <class A> constexpr bool one_chunk_alone()
 }
 
 /* Elements of a vector, for ops whose nodes are small; 0 for others, which rings serve. A thread has registers for the nodes of 8 words, so
-   of those a vector may have but 8 bytes. */
+   a vector of those may have fewer elements than fill 16 bytes. */
 template <class A> constexpr int straight_elements(int size)
 {
     constexpr int most = 8 / A::words;
@@ -50,7 +50,7 @@ struct ColumnChunk {
 };
 
 /* What joins of runs of 2^level lanes of a group ask for that is a quotient: the lower run has as many elements as the upper, or one more, and
-   then the weight is the same for all of them. */
+   then the weight is the same for all of them: fewer / (2 fewer + 1), where the upper has n / (the run's step), rounded down. */
 template <class T, int LEVELS> struct LevelWeights {
     T weight[LEVELS > 0 ? LEVELS : 1];
 
@@ -80,7 +80,7 @@ template <class K, int LINES> struct ColumnGroup {
     int64_t pitch;      /* asked for anew by each group: places kept from group to group are 32 registers */
     unsigned there = 0; /* a bit a vector */
     Vector<K::bytes> got[VECTORS];
-    /* Of vectors. For elements alone they gain nothing, and var of two bytes spilled. */
+    /* Joins by LevelWeights: of vectors. Elements alone gain nothing by them, and var of two bytes spilled. */
     static constexpr bool weighted = A::counted && E > 1;
     struct NoWeights {
     };
@@ -228,8 +228,7 @@ template <class K, int LINES> struct ColumnGroup {
     template <class In, int MAP, int FIRST> __device__ __forceinline__ void lane(Node *node) const
     {
         if constexpr (LINES == 1 && (weighted || A::two_passes)) {
-            each<In, MAP, FIRST>(
-                [&](int, int e, T x, T y) { node[e] = node_of_element<A>(x, y, A::indexed ? index(FIRST) : 0); });
+            each<In, MAP, FIRST>([&](int, int e, T x, T y) { node[e] = node_of_element<A>(x, y, 0); });
         } else if constexpr (A::two_passes) {
 #pragma unroll
             for (int e = 0; e < E; e++)
