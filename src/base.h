@@ -17,6 +17,12 @@
 #define RDX_CAT(a, b) RDX_CAT_(a, b)
 #define RDX_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define RDX_ALWAYS_INLINE static inline __attribute__((always_inline))
+/* One copy, called: what is neither inlined nor cloned for its arguments. */
+#if defined(__clang__)
+#define RDX_NEVER_INLINE static __attribute__((noinline))
+#else
+#define RDX_NEVER_INLINE static __attribute__((noinline, noclone))
+#endif
 
 /* Evaluates an RdxStatus expression once and returns it to the caller unless it is RDX_OK. */
 #define RDX_TRY(expression)                                                                                            \

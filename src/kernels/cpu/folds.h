@@ -24,12 +24,12 @@ extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COU
     RDX_FOLDS(algebra, algebra, suffix, algebra##_short_rows_##suffix, algebra##_join_lanes_##suffix)
 #endif
 #ifdef RDX_ISA_BELOW /* has them */
-#define RDX_LEAN(algebra, suffix)                                                                                      \
+#define RDX_SHARED(algebra, suffix)                                                                                    \
     {                                                                                                                  \
         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false                                                          \
     }
 #else
-#define RDX_LEAN RDX_CODE
+#define RDX_SHARED RDX_CODE
 #endif
 
 extern const RdxFused RDX_LEVEL(fused)[];

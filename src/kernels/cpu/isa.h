@@ -59,6 +59,11 @@ typedef struct RdxFold {
     int64_t lane_step;
 } RdxFold;
 
+static inline const unsigned char *rdx_fold_line(const RdxFold *fold, int k)
+{
+    return fold->stride ? fold->line[0] + k * fold->stride : fold->line[k];
+}
+
 /* Rows of n elements, of lanes to 16 * lanes or, of sums that widen, any number (worker.h: rdx_rows_fit), `step` bytes apart: one
    sealed, halved node each. */
 typedef struct RdxRows {

@@ -44,9 +44,11 @@
 #define A_UPPER SUM
 #include "fold.inc"
 
+#ifndef RDX_ISA_BELOW
 #define A prod
 #define A_UPPER PROD
 #include "fold.inc"
+#endif
 #undef T
 #undef RDX_SUFFIX
 
@@ -86,12 +88,12 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_CODE(algebra, i32), [RDX_WORK_I64] = RDX_CODE(algebra, i64)}
 #define QUICK_INTEGERS(ALGEBRA, algebra)                                                                               \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_QUICK(algebra, i32), [RDX_WORK_I64] = RDX_QUICK(algebra, i64)}
-#define LEAN_INTEGERS(ALGEBRA, algebra)                                                                                \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_LEAN(algebra, i32), [RDX_WORK_I64] = RDX_LEAN(algebra, i64)}
+#define SHARED_INTEGERS(ALGEBRA, algebra)                                                                              \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_I32] = RDX_SHARED(algebra, i32), [RDX_WORK_I64] = RDX_SHARED(algebra, i64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     [RDX_ALGEBRA_SUM] = {[RDX_WORK_I64] = RDX_QUICK(sum, i64)},
-    [RDX_ALGEBRA_PROD] = {[RDX_WORK_I64] = RDX_CODE(prod, i64)},
+    [RDX_ALGEBRA_PROD] = {[RDX_WORK_I64] = RDX_SHARED(prod, i64)},
     [RDX_ALGEBRA_ISUM] = {[RDX_WORK_I8] = WIDENING(i8),
                           [RDX_WORK_U8] = WIDENING(u8),
                           [RDX_WORK_I16] = WIDENING(i16),
@@ -100,10 +102,10 @@ const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     [RDX_ALGEBRA_MOMENTS] = {[RDX_WORK_I32] = RDX_CODE(moments, i32)},
     QUICK_INTEGERS(MAX, max),
     QUICK_INTEGERS(ARGMAX, argmax),
-    [RDX_ALGEBRA_ARGMAXL] = {[RDX_WORK_I32] = RDX_LEAN(argmaxl, i32)},
+    [RDX_ALGEBRA_ARGMAXL] = {[RDX_WORK_I32] = RDX_SHARED(argmaxl, i32)},
     INTEGERS(MAXARG, maxarg),
-    [RDX_ALGEBRA_MAXARGL] = {[RDX_WORK_I32] = RDX_LEAN(maxargl, i32)},
-    LEAN_INTEGERS(AND, and),
-    LEAN_INTEGERS(OR, or),
-    LEAN_INTEGERS(XOR, xor),
+    [RDX_ALGEBRA_MAXARGL] = {[RDX_WORK_I32] = RDX_SHARED(maxargl, i32)},
+    SHARED_INTEGERS(AND, and),
+    SHARED_INTEGERS(OR, or),
+    SHARED_INTEGERS(XOR, xor),
 };

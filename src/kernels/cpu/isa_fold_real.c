@@ -27,23 +27,23 @@
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_CODE(algebra, f32), [RDX_WORK_F64] = RDX_CODE(algebra, f64)}
 #define JOINING_REALS(ALGEBRA, algebra)                                                                                \
     [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_JOINING(algebra, f32), [RDX_WORK_F64] = RDX_JOINING(algebra, f64)}
-#define LEAN_REALS(ALGEBRA, algebra)                                                                                   \
-    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_LEAN(algebra, f32), [RDX_WORK_F64] = RDX_LEAN(algebra, f64)}
+#define SHARED_REALS(ALGEBRA, algebra)                                                                                 \
+    [RDX_ALGEBRA_##ALGEBRA] = {[RDX_WORK_F32] = RDX_SHARED(algebra, f32), [RDX_WORK_F64] = RDX_SHARED(algebra, f64)}
 
 const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT] = {
     JOINING_REALS(SUM, sum),
     JOINING_REALS(SUMSQ, sumsq),
     JOINING_REALS(VAR, var),
-    REALS(PROD, prod),
+    SHARED_REALS(PROD, prod),
     REALS(SUMN, sumn),
     REALS(CSUMSQ, csumsq),
     REALS(LSE, lse),
     [RDX_ALGEBRA_LSEN] = {[RDX_WORK_F32] = RDX_FOLDS(lsen, lse, f32, NULL, NULL),
                           [RDX_WORK_F64] = RDX_FOLDS(lsen, lse, f64, NULL, NULL)},
-    LEAN_REALS(CPROD, cprod),
-    LEAN_REALS(CPRODN, cprodn),
-    LEAN_REALS(CSUMN, csumn),
-    LEAN_REALS(CVAR, cvar),
-    LEAN_REALS(VARN, varn),
-    LEAN_REALS(CVARN, cvarn),
+    SHARED_REALS(CPROD, cprod),
+    SHARED_REALS(CPRODN, cprodn),
+    SHARED_REALS(CSUMN, csumn),
+    SHARED_REALS(CVAR, cvar),
+    SHARED_REALS(VARN, varn),
+    SHARED_REALS(CVARN, cvarn),
 };
