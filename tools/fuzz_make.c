@@ -199,6 +199,19 @@ static void pick_shape(Dice *dice, RdxCase *c, const bool *reduced)
         c->shape[below(dice, c->rank)] = 0;
 }
 
+/* Axes that go and axes that stay in turn, a few elements each. */
+static void pick_middle(Dice *dice, RdxCase *c, bool *reduced)
+{
+    c->rank = 3 + (int)below(dice, 3);
+    c->naxes = 0;
+    for (int d = 0; d < c->rank; d++) {
+        reduced[d] = d % 2 != 0;
+        c->shape[d] = reduced[d] ? 2 + below(dice, c->rank == 3 ? 40 : 6) : 1 + below(dice, c->rank == 3 ? 30 : 12);
+        if (reduced[d])
+            c->axes[c->naxes++] = chance(dice, 30) ? d - c->rank : d;
+    }
+}
+
 /* Strides of a view: dims in any order, steps and gaps between them, turned round, or 0 where `repeats`. */
 static void pick_strides(Dice *dice, const int64_t *shape, int64_t *strides, int rank, bool repeats, int64_t most)
 {
@@ -301,13 +314,17 @@ static void pick_options(Dice *dice, RdxCase *c)
 void rdx_fuzz_make(RdxCase *c, uint64_t seed, int64_t i)
 {
     Dice dice = {rdx_data_mix(seed, (uint64_t)i)};
-    bool reduced[RDX_MAX_RANK];
+    bool reduced[RDX_MAX_RANK] = {false};
     memset(c, 0, sizeof *c);
     c->alpha = 1;
     pick_cell(c, seed, i);
-    c->rank = pick_rank(&dice);
-    pick_axes(&dice, c, reduced);
-    pick_shape(&dice, c, reduced);
+    if (chance(&dice, 12)) {
+        pick_middle(&dice, c, reduced);
+    } else {
+        c->rank = pick_rank(&dice);
+        pick_axes(&dice, c, reduced);
+        pick_shape(&dice, c, reduced);
+    }
     pick_layout(&dice, c);
     pick_output(&dice, c, reduced);
     pick_options(&dice, c);

@@ -18,8 +18,8 @@ int64_t rdx_cpu_inner_stride(const RdxSpace *space)
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split)
 {
     const RdxSpace *space = situation->space;
-    int64_t extent = rdx_cpu_inner_extent(space);
-    int64_t blocks = space->keep_count / rdx_max(extent, 1) * rdx_div_up(extent, config->outputs_per_block);
+    int64_t run = rdx_run_outputs(space, config);
+    int64_t blocks = space->keep_count / rdx_max(run, 1) * rdx_div_up(run, config->outputs_per_block);
     int64_t chunks = rdx_max(rdx_recipe_chunks(situation->recipe), 1);
     double worth = rdx_space_bytes(space) / (double)rdx_cpu_thread_bytes;
     int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);

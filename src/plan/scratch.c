@@ -132,6 +132,10 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
             needs.levels = levels;
         }
         break;
+    case RDX_STRATEGY_CPU_SHORT_COLUMNS:
+        needs.line = needs.raw = outputs;
+        needs.fold = n * outputs;
+        break;
     default: /* rows, gather */
         needs.line = rdx_min(n, lanes);
         needs.raw = rdx_rows_together(space, recipe, config) * rdx_raw_step(space, recipe);

@@ -38,6 +38,14 @@ static inline int64_t rdx_rows_at_once(const RdxRecipe *recipe, int64_t n)
     return rdx_max(RDX_ROWS_BYTES / (rdx_recipe_is_twice(recipe) ? 2 : 1) / (n * rdx_types[recipe->in].size), 1);
 }
 
+/* Outputs of a run, which blocks are cut from: those along the innermost kept dim, or, of short columns, all. */
+static inline int64_t rdx_run_outputs(const RdxSpace *space, const RdxConfig *config)
+{
+    if (config->strategy == RDX_STRATEGY_CPU_SHORT_COLUMNS)
+        return space->keep_count;
+    return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+}
+
 typedef struct RdxScratch {
     int64_t tile;    /* elements of a line that are staged at once */
     int64_t convert; /* converted lines: 16 * tile elements, or nothing */

@@ -80,10 +80,12 @@ double rdx_plan_columns_cost(const RdxSituation *situation, RdxConfig *config)
     double chunks = (double)rdx_div_up(rdx_max(space->reduce_count, 1), rdx_recipe_chunk(situation->recipe));
     double strips = (double)config->grid / (double)config->split;
     double nodes = (double)space->keep_count * lanes * chunks;
+    bool lines = config->variant == 1;
+    double node_ns = state / (lines ? 40 : 16) + (lines && situation->recipe->indexed ? state / 20 : 0);
     double row_bytes = (double)config->outputs_per_block * space->in_size;
-    double overhead = config->variant == 1 ? strips * chunks * 300 : strips * chunks * lanes * 30;
-    double scattered = config->variant == 1 || row_bytes >= 4096 ? 0 : elements / row_bytes * space->in_size * 8;
+    double overhead = lines ? strips * chunks * 120 : strips * chunks * lanes * 30;
+    double scattered = lines || row_bytes >= 4096 ? 0 : elements / row_bytes * space->in_size * 8;
     if (space->reduce_rank > 1)
         overhead += strips * (double)space->reduce_count * 2; /* the table of a chunk's rows */
-    return rdx_cpu_cost(situation, config, elements * element + nodes * state / 16 + overhead + scattered);
+    return rdx_cpu_cost(situation, config, elements * element + nodes * node_ns + overhead + scattered);
 }

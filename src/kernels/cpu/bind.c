@@ -11,6 +11,8 @@ static RdxReduce strategy_code(int strategy)
         return rdx_cpu_short_rows;
     case RDX_STRATEGY_CPU_COLUMNS:
         return rdx_cpu_columns;
+    case RDX_STRATEGY_CPU_SHORT_COLUMNS:
+        return rdx_cpu_short_columns;
     case RDX_STRATEGY_CPU_ROWS:
         return rdx_cpu_rows;
     case RDX_STRATEGY_CPU_GATHER:

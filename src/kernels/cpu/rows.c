@@ -308,11 +308,11 @@ static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
     const RdxSpace *space = tree->worker->space;
     const int64_t e = number * tree->span;
     if (rows->run == 0) {
-        int64_t n = rdx_chunk_elements(recipe, number, 1), step = rows->block->in_step;
+        int64_t n = rdx_chunk_elements(recipe, number, 1);
         int64_t at_once =
             rows->reach == SCATTERED ? tree->outputs : rdx_rows_together(space, recipe, tree->worker->config);
         for (int64_t i = 0; i < tree->outputs; i += at_once) {
-            RdxBlock some = {rows->block->in + i * step, step, rdx_min(at_once, tree->outputs - i)};
+            RdxBlock some = rdx_block_part(rows->block, i, at_once);
             fold_some(tree->worker, &some, rows->reach, e, n, rdx_strip_at(nodes, recipe, i * recipe->unit));
         }
         return;

@@ -12,7 +12,8 @@
 typedef struct Run {
     const RdxLaunch *launch;
     const RdxCpuCode *code;
-    int64_t blocks, blocks_per_run; /* blocks in all, and along one run of the innermost kept dim */
+    int64_t outputs;                /* of a run (rdx_run_outputs) */
+    int64_t blocks, blocks_per_run; /* blocks in all, and of one run */
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
     const RdxScratch *plan;
@@ -32,16 +33,21 @@ static Place place_of(const Run *run, int64_t number)
     int64_t per_block = launch->config->outputs_per_block;
     int64_t at = number < run->blocks_per_run ? number * per_block : number % run->blocks_per_run * per_block;
     int inner = space->keep_rank - 1;
-    int64_t extent = inner >= 0 ? space->keep[inner].extent : 1;
     RdxDim dim = inner >= 0 ? space->keep[inner] : (RdxDim){.extent = 1};
     RdxWalk walk;
     walk.in = walk.out = walk.out2 = 0;
-    if (inner > 0)
+    int64_t along = at; /* of the innermost kept dim */
+    if (run->outputs != dim.extent) {
+        rdx_walk_seek(&walk, space->keep, inner, at / dim.extent);
+        along = at % dim.extent;
+    } else if (inner > 0) {
         rdx_walk_seek(&walk, space->keep, inner, number / run->blocks_per_run);
+    }
     Place place = {
-        .block = {launch->in + space->in_offset + walk.in + at * dim.in, dim.in, rdx_min(per_block, extent - at)},
-        .out = launch->out + space->out_offset + walk.out + at * dim.out,
-        .out2 = launch->out2 ? launch->out2 + space->out2_offset + walk.out2 + at * dim.out2 : NULL,
+        .block = {launch->in + space->in_offset + walk.in + along * dim.in, dim.in,
+                  rdx_min(per_block, run->outputs - at), at},
+        .out = launch->out + space->out_offset + walk.out + along * dim.out,
+        .out2 = launch->out2 ? launch->out2 + space->out2_offset + walk.out2 + along * dim.out2 : NULL,
         .out_step = dim.out,
         .out2_step = dim.out2,
     };
@@ -166,13 +172,12 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
 {
     const RdxSpace *space = launch->space;
     const RdxConfig *config = launch->config;
-    int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
-    Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code};
+    Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code, .outputs = rdx_run_outputs(space, config)};
     run.plan = &run.code->scratch;
     run.blocks = run.blocks_per_run =
-        extent == config->outputs_per_block ? 1 : rdx_div_up(extent, config->outputs_per_block);
+        run.outputs == config->outputs_per_block ? 1 : rdx_div_up(run.outputs, config->outputs_per_block);
     if (space->keep_rank > 1)
-        run.blocks *= space->keep_count / extent;
+        run.blocks *= space->keep_count / run.outputs;
     if (config->split > 1) {
         run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
         run.partials =

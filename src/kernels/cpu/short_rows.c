@@ -38,7 +38,7 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
                           : together ? block->outputs
                                      : at_once;
     for (int64_t at = 0; at < block->outputs; at += piece) {
-        const RdxBlock some = {block->in + at * block->in_step, block->in_step, rdx_min(piece, block->outputs - at)};
+        const RdxBlock some = rdx_block_part(block, at, piece);
         rows.count = some.outputs;
         rows.in = rows_together(worker, &some, row_bytes);
         if (staged)
@@ -156,7 +156,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
     rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,
                   rdx_min(at_once, block->outputs) * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
-        RdxBlock piece = {block->in + at * block->in_step, block->in_step, rdx_min(at_once, block->outputs - at)};
+        RdxBlock piece = rdx_block_part(block, at, at_once);
         RdxStrip to = rdx_strip_at(nodes, recipe, at * recipe->unit);
         if (one_line) {
             fold_words(worker, &piece, n, rows, to);

@@ -9,12 +9,20 @@
 
 typedef struct RdxWorker RdxWorker;
 
-/* Consecutive outputs along the innermost kept dim. */
+/* Consecutive outputs of a run (rdx_run_outputs). */
 typedef struct RdxBlock {
     const unsigned char *in; /* element 0 of the first output */
-    int64_t in_step;         /* bytes to the next output's */
+    int64_t in_step;         /* bytes to the next output's, along the innermost kept dim */
     int64_t outputs;
+    int64_t first; /* the first one's number in its run */
 } RdxBlock;
+
+/* Outputs at .. of a block, `most` at most. */
+static inline RdxBlock rdx_block_part(const RdxBlock *block, int64_t at, int64_t most)
+{
+    return (RdxBlock){block->in + at * block->in_step, block->in_step, rdx_min(most, block->outputs - at),
+                      block->first + at};
+}
 
 /* Nodes of the block's outputs over chunks first .. first + count - 1 (an aligned run, or the ragged end). */
 typedef void (*RdxReduce)(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
@@ -111,6 +119,7 @@ void rdx_cpu_strips(RdxWorker *worker, const RdxBlock *block, int64_t first, int
 
 void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
 void rdx_cpu_columns(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
+void rdx_cpu_short_columns(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
 void rdx_cpu_rows(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
 void rdx_cpu_gather(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
 void rdx_cpu_reference(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
