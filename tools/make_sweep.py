@@ -54,6 +54,14 @@ def middle():
     yield "Middle axes."
     for shape in ("67x1000x1000", "1000x67x1000", "8x50257x160", "64x128256x8", "16384x64x64", "335x49x4096", "2x1000000x32"):
         yield f"middle-{shape}", f"sum:f32:{shape}/1"
+    for op in ("var", "logsumexp"):
+        for dtype, million in (("f32", 64), ("bf16", 128)):
+            for n in (17, 64, 100, 300, 1000):
+                yield f"middle-{op}-{dtype}-{n}", f"{op}:{dtype}:{million * MI // (n * 1024)}x{n}x1024/1"
+    for shape in ("7000000x3x3", "800000x7x11", "340000x16x12", "270000x33x7"):
+        yield f"runs-{shape}", f"sum:f32:{shape}/1"
+    yield "runs-max-800000x7x11", "max:f32:800000x7x11/1"
+    yield "runs-var-800000x7x11", "var:f32:800000x7x11/1"
 
 
 def statistics():
