@@ -261,63 +261,7 @@ END_TEST
 static const struct {
     const char *text, *form, *kernel;
 } launched[] = {
-    {"sum:f32:2x1000000/0", "registers", "short_columns"},
-    {"sum:f32:8x1000000/0", "registers", "short_columns"},
-    {"mean:bf16:1000x4x4096/1", "registers", "short_columns"},
-    {"sum:f32:9x1000000/0", "registers", "thread_columns"},
-    {"max:i8:4x1000004/0", "registers", "thread_columns"},    /* no whole vectors of eight */
-    {"norm1:f32:2x1000000/0", "registers", "thread_columns"}, /* a masked map */
-    {"sum:f32:2x200000/0", "registers", "thread_columns"},    /* a block for too few multiprocessors */
-    {"sum:f32:4096x65535/1", "shifted", "shifted_rows"},
-    {"sum:f32:2x50257/1", "shifted", "shifted_rows"},
-    {"argmax:bf16:1000x50257/1", "shifted", "shifted_rows"},
-    {"var:c64:32768x1001/1", "shifted", "shifted_rows"},
-    {"var:f64:2x50257/1", "shifted", "shifted_rows"},
-    {"var:f64:32768x4001/1", "shifted", "ring_rows"}, /* slow to fold, and long */
-    {"logsumexp:f32:1000x50257/1", "shifted", "staged_rows"},
-    {"logsumexp:f64:1000x50257/1", "shifted", "ring_rows"},
-    {"logsumexp:f8e4m3:1000x50257/1", "shifted", "ring_rows"},
-    {"max:i8:1000x50257/1", "shifted", "ring_rows"},
-    {"sum:f32:1000x50257/1:nan=omit", "shifted", "ring_rows"}, /* a masked map */
-    {"sum:f32:256x256x56x56/0,2,3", "runs", "run_rows"},
-    {"argmax:f32:256x256x56x56/0,2,3", "runs", "run_rows"},
-    {"var:f32:32x64x112x112/0,2,3", "runs", "run_rows"},
-    {"var:f32:256x256x56x56/0,2,3", "runs", "ring_rows"},
-    {"logsumexp:f32:32x64x112x112/0,2,3", "runs", "ring_rows"},
-    {"sum:f32:65536x4096@1x0/1", "repeats", "repeats"},
-    {"sum:f32:4000000x3/1", "tile", "thread_rows"},
-    {"sum:f32:100/0", "rows", "straight_rows"},
-    {"logsumexp:f32:400/0", "rows", "staged_rows"},
-    {"logsumexp:bf16:65536x4096/1:nan=omit", "rows", "staged_rows"},
-    {"sum:f32:512x512/1", "rows", "straight_rows"},
-    {"sum:f32:8192x512/1", "rows", "line_rows"},
-    {"sum:f32:8192x1024/1", "rows", "line_rows"},
-    {"sum:f32:8192x160/1", "rows", "tile_rows"},     /* a line and a bit */
-    {"prod:f32:8192x160/1", "rows", "short_rows"},   /* asked for seldom */
-    {"sum:f32:1024x160/1", "rows", "straight_rows"}, /* few */
-    {"var:f32:262144x300/1", "rows", "tile_rows"},   /* joins of unequal counts */
-    {"sum:bf16:262144x1024/1", "rows", "tile_rows"}, /* four whole lines of 16 bits, added */
-    {"sum:f8e4m3:262144x700/1", "tile", "short_rows"},
-    {"max:f8e4m3:262144x700/1", "tile", "tile_rows"},
-    {"var:f32:262144x1000/1", "rows", "straight_rows"}, /* the same, of more than four lines that end within a group */
-    {"var:f32:262144x1024/1", "rows", "line_rows"},
-    {"var:f32:65536x4096/1", "rows", "ring_rows"},
-    {"argmax:f32:262144x512/1", "rows", "tile_rows"},
-    {"argmax:bf16:262144x512/1", "rows", "tile_rows"},
-    {"max:bf16:262144x1024/1", "rows", "line_rows"},
-    {"logsumexp:f32:262144x512/1", "rows", "short_rows"},
-    {"sum:i64:65536x4096/1", "rows", "straight_rows"},
-    {"norminf:f32:16384x4096/1", "rows", "straight_rows"},
-    {"max:i8:1048576x4096/1", "rows", "line_rows"},
-    {"max:i8:65536x16384/1", "rows", "straight_rows"},
-    {"max:f8e4m3:65536x4096/1", "rows", "line_rows"},
-    {"any:bool:131072x4096/1", "rows", "line_rows"},
-    {"sumsq:f8e4m3:131072x4096/1", "rows", "straight_rows"},
-    {"any:bool:32768x16384/1", "rows", "straight_rows"},
-    {"any:bool:32769x16384/1", "rows", "ring_rows"},        /* more than 512 MB of rows of two chunks */
-    {"sum:i8:131073x65536/1", "rows", "straight_rows"},     /* and of eight */
-    {"sum:f32:2x2199023255552/1", "rows", "straight_rows"}, /* 2^30 chunks */
-    {"sum:f32:2x2199023255553/1", "shifted", "ring_rows"},  /* and one more */
+#include "plan_kernels.inc"
 };
 
 START_TEST(expected_kernels)

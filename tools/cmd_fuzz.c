@@ -74,12 +74,16 @@ static int replay(const char *line, RdxFuzzOptions *options)
         code = rdx_complain_usage("fuzz", "%s", error);
     } else if (task && rdx_case_problem(&c, task) != RDX_OK) { /* there is nothing to try */
         rdx_complain("%s: %s", line, rdx_last_error());
-    } else if (counts && failure && rdx_fuzz_try(&c, options, counts, failure)) {
-        printf("passed: %lld runs agree with the reference\n", (long long)counts->runs);
-        code = rdx_finish_stdout(RDX_EXIT_DONE);
-    } else if (failure) {
+    } else if (counts && failure && !rdx_fuzz_try(&c, options, counts, failure)) {
         snprintf(failure->line, sizeof failure->line, "%s", line);
         print_failure(options, failure);
+    } else if (counts && (counts->too_large || counts->absent)) {
+        rdx_complain("%s: not run on the device: %s", line,
+                     counts->absent ? "a debug build of the plugin has no kernel for it"
+                                    : "its buffers are too large to copy");
+    } else if (counts && failure) {
+        printf("passed: %lld runs agree with the reference\n", (long long)counts->runs);
+        code = rdx_finish_stdout(RDX_EXIT_DONE);
     }
     free(task);
     free(counts);

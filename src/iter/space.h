@@ -55,6 +55,17 @@ static inline bool rdx_space_is_repeated(const RdxSpace *space)
     return space->reduce_rank > 0 && space->reduce[0].in == 0;
 }
 
+/* Whether the outputs of all runs along the innermost kept dim follow each other at one distance, the second ones too. */
+static inline bool rdx_space_is_dense(const RdxSpace *space)
+{
+    for (int d = 1; d < space->keep_rank; d++) {
+        const RdxDim *outer = &space->keep[d - 1], *inner = &space->keep[d];
+        if (outer->out != inner->extent * inner->out || outer->out2 != inner->extent * inner->out2)
+            return false;
+    }
+    return true;
+}
+
 /* One line, e.g. "keep [65536:16384] reduce [4096:4]"; at most size bytes, returns the length it wants. */
 size_t rdx_space_print(const RdxSpace *space, char *buffer, size_t size);
 

@@ -8,6 +8,7 @@ enum {
     STRAIGHT_WARPS = 6144, /* three waves of an H200 at least */
     FEW_BLOCKS = 256,
     NARROW = 128,           /* bytes of a row */
+    SHORT_RUN = 64,         /* columns */
     VERY_LONG = 256 * 1024, /* the same */
     FEW_CHUNKS = 4,
     FEWEST_SHIFTED = 64, /* rows that start anywhere of var and logsumexp in straight_columns */
@@ -16,11 +17,17 @@ enum {
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
 };
 
+static bool has_short_runs(const RdxSpace *space)
+{
+    return space->keep_rank > 1 && space->keep[space->keep_rank - 1].extent < SHORT_RUN;
+}
+
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
    registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
 static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16;
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16 &&
+           !has_short_runs(space);
 }
 
 /* Few rows of packed columns, whose vectors of so many elements are aligned. */
@@ -59,12 +66,25 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     return launch->shape.simple && launch->shape.items >= s->device->units;
 }
 
-/* A thread has all the rows, at most 16, of a vector of columns. */
+/* Few rows of columns in short runs, whose outputs follow each other from run to run. */
+static bool are_short_runs(const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    return config->variant == RDX_FORM_GATHER && config->finishing == RDX_FINISHING_NONE && space->reduce_rank <= 1 &&
+           has_short_runs(space) && s->recipe->count > 0 && s->recipe->count <= 16 && rdx_space_is_dense(space);
+}
+
+/* A thread has all the rows, at most 16, of a vector of columns, or of as many outputs in short runs. */
 bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    launch->elements = RDX_CUDA_THREAD_COLUMNS(s->space->in_size);
-    return are_few_rows(s, config, launch->elements) &&
-           cut_few_rows(launch, s, config, 1, s->space->keep[s->space->keep_rank - 1].extent);
+    const RdxSpace *space = s->space;
+    const int elements = launch->elements = RDX_CUDA_THREAD_COLUMNS(space->in_size);
+    launch->shape.gathers = are_short_runs(s, config);
+    if (!launch->shape.gathers && !are_few_rows(s, config, elements))
+        return false;
+    const int64_t run = space->keep[space->keep_rank - 1].extent;
+    const bool whole = launch->shape.gathers || run % elements == 0; /* no vector ends within a run, or all may */
+    return cut_few_rows(launch, s, config, 1, whole ? space->keep_count : run);
 }
 
 /* Warps of a multiprocessor that keep a stream of columns coming: those for which there are registers and shared memory, less those of a team

@@ -220,13 +220,14 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
     if (cut) /* before it is asked what fits: what joins parts takes room for each */
         shape->group_outputs = config->outputs_per_block;
     shape->rows = rdx_cuda_is_row(space) || !space->keep_rank;
-    shape->run_outputs = shape->rows && !cut ? space->keep_count : columns;
+    const bool runs_on = !cut && (shape->rows || columns < WIDE);
+    shape->run_outputs = runs_on ? space->keep_count : columns;
     if (shape->rows) {
         shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS);
         shape->width = cut ? 1 : (int)rdx_min(RDX_CUDA_THREADS / shape->height, rdx_pow2_ceil(space->keep_count));
     } else {
-        shape->width =
-            (int)rdx_min(rdx_pow2_ceil(columns), lanes * WIDE < RDX_CUDA_THREADS ? RDX_CUDA_THREADS / lanes : WIDE);
+        shape->width = (int)rdx_min(rdx_pow2_ceil(shape->run_outputs),
+                                    lanes * WIDE < RDX_CUDA_THREADS ? RDX_CUDA_THREADS / lanes : WIDE);
         shape->height = (int)rdx_min(lanes, RDX_CUDA_THREADS / shape->width);
     }
     for (;; shape->width /= 2) {

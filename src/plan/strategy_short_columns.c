@@ -9,17 +9,6 @@ enum {
     LONG_RUN = 128,      /* side by side: columns fold them where they lie */
 };
 
-/* Whether the outputs of all runs follow each other at one distance. */
-static bool is_dense(const RdxSpace *space)
-{
-    for (int d = 1; d < space->keep_rank; d++) {
-        const RdxDim *outer = &space->keep[d - 1], *inner = &space->keep[d];
-        if (outer->out != inner->extent * inner->out || outer->out2 != inner->extent * inner->out2)
-            return false;
-    }
-    return true;
-}
-
 const char *rdx_plan_short_columns_applicable(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
@@ -31,7 +20,7 @@ const char *rdx_plan_short_columns_applicable(const RdxSituation *situation)
         return "the outputs are one run";
     if (rdx_cpu_inner_stride(space) == space->in_size && rdx_cpu_inner_extent(space) >= LONG_RUN)
         return "the runs are long";
-    if (!is_dense(space))
+    if (!rdx_space_is_dense(space))
         return "the runs of outputs do not follow each other";
     return NULL;
 }
