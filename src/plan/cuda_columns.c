@@ -30,13 +30,19 @@ static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
            !has_short_runs(space);
 }
 
+/* What a thread has all rows of, in one block. */
+static bool has_few_rows(const RdxSituation *s, const RdxConfig *config)
+{
+    return s->space->reduce_rank <= 1 && s->space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
+           config->finishing == RDX_FINISHING_NONE;
+}
+
 /* Few rows of packed columns, whose vectors of so many elements are aligned. */
 static bool are_few_rows(const RdxSituation *s, const RdxConfig *config, int elements)
 {
     const RdxSpace *space = s->space;
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
-           space->reduce_rank <= 1 && space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
-           config->finishing == RDX_FINISHING_NONE && !is_streamed(space, config);
+           has_few_rows(s, config) && !is_streamed(space, config);
 }
 
 /* Groups of `vectors` vectors of launch->elements a thread. */
@@ -69,9 +75,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
 /* Few rows of columns in short runs, whose outputs follow each other from run to run. */
 static bool are_short_runs(const RdxSituation *s, const RdxConfig *config)
 {
-    const RdxSpace *space = s->space;
-    return config->variant == RDX_FORM_GATHER && config->finishing == RDX_FINISHING_NONE && space->reduce_rank <= 1 &&
-           has_short_runs(space) && s->recipe->count > 0 && s->recipe->count <= 16 && rdx_space_is_dense(space);
+    return config->variant == RDX_FORM_GATHER && has_few_rows(s, config) && has_short_runs(s->space) &&
+           rdx_space_is_dense(s->space);
 }
 
 /* A thread has all the rows, at most 16, of a vector of columns, or of as many outputs in short runs. */

@@ -146,8 +146,7 @@ typedef struct RdxCudaShape {
     bool columns;
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool
-        gathers; /* gather_rows: several lanes at once; thread_columns: elements one by one, of outputs in short runs */
+    bool gathers;    /* gather_rows: several lanes at once; thread_columns: columns in short runs */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 
