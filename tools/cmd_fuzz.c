@@ -62,7 +62,10 @@ static void print_failure(const RdxFuzzOptions *options, const RdxFuzzFailure *f
         fprintf(stderr, "found as %s\n", failure->first);
 }
 
-static int replay(const char *line, RdxFuzzOptions *options)
+static const char NO_KERNEL[] = "not run on the device: a debug build of the plugin has no kernel for it";
+
+/* *lacking: NO_KERNEL, which is not said yet. */
+static int replay(const char *line, RdxFuzzOptions *options, bool *lacking)
 {
     RdxCase c;
     RdxFuzzCounts *counts = calloc(1, sizeof *counts);
@@ -70,6 +73,7 @@ static int replay(const char *line, RdxFuzzOptions *options)
     RdxTask *task = calloc(1, sizeof *task);
     char error[512];
     int code = RDX_EXIT_FAILED;
+    *lacking = false;
     if (!rdx_case_parse(&c, line, error, sizeof error)) {
         code = rdx_complain_usage("fuzz", "%s", error);
     } else if (task && rdx_case_problem(&c, task) != RDX_OK) { /* there is nothing to try */
@@ -77,10 +81,10 @@ static int replay(const char *line, RdxFuzzOptions *options)
     } else if (counts && failure && !rdx_fuzz_try(&c, options, counts, failure)) {
         snprintf(failure->line, sizeof failure->line, "%s", line);
         print_failure(options, failure);
-    } else if (counts && (counts->too_large || counts->absent)) {
-        rdx_complain("%s: not run on the device: %s", line,
-                     counts->absent ? "a debug build of the plugin has no kernel for it"
-                                    : "its buffers are too large to copy");
+    } else if (counts && counts->too_large) {
+        rdx_complain("%s: not run on the device: its buffers are too large to copy", line);
+    } else if (counts && counts->absent) {
+        *lacking = true;
     } else if (counts && failure) {
         printf("passed: %lld runs agree with the reference\n", (long long)counts->runs);
         code = rdx_finish_stdout(RDX_EXIT_DONE);
@@ -91,24 +95,43 @@ static int replay(const char *line, RdxFuzzOptions *options)
     return code;
 }
 
-/* Lines that are empty or begin with # are none. */
+static int replay_line(const char *line, RdxFuzzOptions *options)
+{
+    bool lacking;
+    int code = replay(line, options, &lacking);
+    if (lacking)
+        rdx_complain("%s: %s", line, NO_KERNEL);
+    return code;
+}
+
+/* Lines that are empty or begin with # are none. Ends with the first case that fails; what a debug build lacks does not keep the others
+   from being tried, yet not all have passed then. */
 static int replay_lines(RdxFuzzOptions *options)
 {
     char *line = NULL;
     size_t room = 0;
     int code = RDX_EXIT_DONE;
-    bool any = false;
+    int64_t cases = 0, absent = 0;
     while (code == RDX_EXIT_DONE && getline(&line, &room, stdin) >= 0) {
+        bool lacking;
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] == '\0' || line[0] == '#')
             continue;
-        any = true;
+        cases++;
         puts(line);
         fflush(stdout); /* what crashes is named, too */
-        code = replay(line, options);
+        code = replay(line, options, &lacking);
+        if (lacking) {
+            absent++;
+            puts(NO_KERNEL);
+            code = rdx_finish_stdout(RDX_EXIT_DONE);
+        }
     }
-    if (code == RDX_EXIT_DONE && (ferror(stdin) || !any)) {
+    if (code == RDX_EXIT_DONE && (ferror(stdin) || cases == 0)) {
         rdx_complain("standard input: %s", ferror(stdin) ? strerror(errno) : "no CASE");
+        code = RDX_EXIT_FAILED;
+    } else if (code == RDX_EXIT_DONE && absent > 0) {
+        rdx_complain("%lld of %lld cases not run on the device", (long long)absent, (long long)cases);
         code = RDX_EXIT_FAILED;
     }
     free(line);
@@ -216,7 +239,7 @@ int cmd_fuzz(int argc, char **argv)
     if (optind < argc)
         return rdx_complain_usage("fuzz", "what is %s? A CASE follows --replay", argv[optind]);
     if (request.line)
-        return strcmp(request.line, "-") == 0 ? replay_lines(options) : replay(request.line, options);
+        return strcmp(request.line, "-") == 0 ? replay_lines(options) : replay_line(request.line, options);
     if (options->cases == 0 && options->seconds == 0)
         options->seconds = 10;
     options->progress = isatty(2) ? stderr : NULL;

@@ -6,10 +6,13 @@ redax=${1:?usage: check_cases.sh BUILD DEVICE}/redax device=${2:?}
 files=("$(dirname "$0")/cases.txt")
 [ "$device" != 0 ] || files+=("$(dirname "$0")/far_cases.txt")
 cases=$(grep -hv '^#' "${files[@]}")
-if ! said=$("$redax" fuzz --device "cuda:$device" --replay - <<<"$cases"); then
+status=0
+said=$("$redax" fuzz --device "cuda:$device" --replay - <<<"$cases") || status=$?
+count() { grep -c "^$1: " <<<"$said" || true; }
+passed=$(count passed) lacking=$(count 'not run on the device') total=$(wc -l <<<"$cases")
+# Nothing but kernels that a build with few of them lacks keeps a case from passing.
+if [ "$passed" = 0 ] || [ $((passed + lacking)) != "$total" ] || [ $((status != 0)) != $((lacking > 0)) ]; then
     tail -n 1 <<<"$said" >&2
     exit 1
 fi
-passed=$(grep -c '^passed: ' <<<"$said")
-echo "cases: $passed of $(wc -l <<<"$cases") on cuda:$device"
-[ "$passed" = "$(wc -l <<<"$cases")" ]
+echo "cases: $passed of $total on cuda:$device, $lacking without a kernel"
