@@ -87,12 +87,9 @@ template <class T, class Change> inline T exchange(T *at, Change change)
     return old;
 }
 
-template <class To, class From> inline To same_bits(From from)
+template <class To, class From> __attribute__((always_inline)) inline To same_bits(From from)
 {
-    static_assert(sizeof(To) == sizeof(From), "of one size");
-    To to;
-    memcpy(&to, &from, sizeof to);
-    return to;
+    return __builtin_bit_cast(To, from); /* a memcpy would be a call where nothing is optimised */
 }
 
 /* How launches call a kernel. */
