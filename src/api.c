@@ -204,9 +204,8 @@ static void configure_reference(RdxPlan *plan)
 {
     RdxScratch scratch;
     const RdxSpace *space = &plan->space;
-    int64_t extent = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
     plan->config = (RdxConfig){.strategy = RDX_CHOOSE_REFERENCE, .split = 1, .threads = 1, .index_bits = 64};
-    plan->config.outputs_per_block = rdx_min(extent, 64);
+    plan->config.outputs_per_block = rdx_min(rdx_space_inner_extent(space), 64);
     plan->config.part_chunks = rdx_pow2_ceil(rdx_recipe_chunks(&plan->recipe));
     rdx_scratch_of(&scratch, space, &plan->recipe, &plan->config);
     plan->config.workspace_bytes = scratch.bytes <= RDX_LOCAL_SCRATCH ? 0 : scratch.bytes;

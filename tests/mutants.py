@@ -74,7 +74,7 @@ NAMED = [
     ("rows of a tile meet their neighbours", "src/kernels/cpu/isa_move.c", "b = tile[i + SIDE / 2];", "b = tile[i + 1];"),
     ("fewer turned rows have the indices of more", "src/kernels/cpu/short_rows.c", "if (some != count)", "if (count == 0)"),
     ("blocks of short columns begin with the first run", "src/kernels/cpu/short_columns.c",
-     "space->keep_rank - 1, block->first / space->keep[space->keep_rank - 1].extent)", "space->keep_rank - 1, 0)"),
+     "space->keep_rank - 1, block->first / rdx_space_inner_extent(space))", "space->keep_rank - 1, 0)"),
     ("outputs of short columns need not follow each other", "src/plan/strategy_short_columns.c", "if (!rdx_space_is_dense(space))",
      "if (false)"),
     ("464 overflows f8e4m3", "src/kernels/scalar.h", "magnitude > 0x43e80000u", "magnitude >= 0x43e80000u"),

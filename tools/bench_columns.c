@@ -265,7 +265,7 @@ static Cut cut_of(const RdxPlan *plan, int shape, int threads)
     cut.many = adders()[row][shapes[shape].group];
     cut.many_rows = 1 << shapes[shape].group;
     cut.ahead = shapes[shape].ahead;
-    cut.columns = s->keep[s->keep_rank - 1].extent;
+    cut.columns = rdx_space_inner_extent(s);
     cut.outer = s->keep_count / cut.columns;
     cut.rows = inner->extent;
     cut.runs = s->reduce_count / cut.rows;

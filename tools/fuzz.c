@@ -139,14 +139,19 @@ static bool same_bytes(Trial *trial)
     return true;
 }
 
+static void count_run(Trial *trial)
+{
+    if (trial->counts)
+        trial->counts->runs++;
+}
+
 /* The end of a run: keeps what the plan says of itself if it was not right. */
 static bool put_away(Trial *trial, RdxPlan *plan, bool right)
 {
     if (!right && rdx_plan_explain(plan, RDX_TEXT, trial->failure->plan, sizeof trial->failure->plan, NULL) != RDX_OK)
         snprintf(trial->failure->plan, sizeof trial->failure->plan, "(%s)", rdx_last_error());
     rdx_plan_destroy(plan);
-    if (trial->counts)
-        trial->counts->runs++;
+    count_run(trial);
     return right;
 }
 
@@ -208,12 +213,14 @@ static bool run_reference(Trial *trial)
     return right || fail(trial, "oracle: %s", report.sentence);
 }
 
+/* By rdx_reduce, which makes or finds the plan itself. */
 static bool run_cached(Trial *trial)
 {
     trial->wish.index = KEEP;
     trial->threads = trial->task.problem.threads = 0;
     rdx_case_reset(&trial->task);
     RdxStatus status = rdx_reduce(&trial->task.problem, NULL);
+    count_run(trial);
     if (status != RDX_OK)
         return fail(trial, "rdx_reduce: %s: %s", rdx_status_name(status), rdx_last_error());
     return same_bytes(trial);
@@ -265,7 +272,7 @@ static bool run_on_device(Trial *trial, RdxMirror *mirror, int index)
     return put_away(trial, plan, right);
 }
 
-/* The planner's choice, every strategy of the device that applies, and rdx_reduce. */
+/* The planner's choice, every other strategy of the device that applies, and rdx_reduce. */
 static bool run_device(Trial *trial)
 {
     RdxMirror mirror;
@@ -280,12 +287,13 @@ static bool run_device(Trial *trial)
         return fail(trial, "%s: %s", rdx_status_name(status), rdx_last_error());
     bool right = run_on_device(trial, &mirror, KEEP);
     for (int i = 0; i < trial->wish.count && right && !trial->absent; i++)
-        if (trial->wish.applicable[i])
+        if (trial->wish.applicable[i] && i != trial->wish.chosen)
             right = run_on_device(trial, &mirror, i);
     if (right && !trial->absent) {
         trial->wish.index = KEEP;
         rdx_case_reset(&trial->task);
         status = rdx_mirror_reduce(&mirror, &trial->task);
+        count_run(trial);
         right = status == RDX_OK ? same_bytes(trial)
                                  : fail(trial, "rdx_reduce: %s: %s", rdx_status_name(status), rdx_last_error());
     }

@@ -49,6 +49,17 @@ static inline double rdx_space_bytes(const RdxSpace *space)
     return (double)space->keep_count * (double)space->reduce_count * space->in_size;
 }
 
+/* The innermost kept dim, along which outputs lie side by side or nearest: its extent, 1 where there is none; its input stride, the size of
+   an element where there is none. */
+static inline int64_t rdx_space_inner_extent(const RdxSpace *space)
+{
+    return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+}
+static inline int64_t rdx_space_inner_stride(const RdxSpace *space)
+{
+    return space->keep_rank ? space->keep[space->keep_rank - 1].in : space->in_size;
+}
+
 /* Whether an output's elements are one over and over: reduced dims come by descending stride. */
 static inline bool rdx_space_is_repeated(const RdxSpace *space)
 {

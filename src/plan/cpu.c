@@ -5,16 +5,6 @@
 int64_t rdx_cpu_thread_bytes = 1 << 20;
 int64_t rdx_cpu_thread_blocks = 8;
 
-int64_t rdx_cpu_inner_extent(const RdxSpace *space)
-{
-    return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
-}
-
-int64_t rdx_cpu_inner_stride(const RdxSpace *space)
-{
-    return space->keep_rank ? space->keep[space->keep_rank - 1].in : space->in_size;
-}
-
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split)
 {
     const RdxSpace *space = situation->space;
@@ -46,7 +36,7 @@ void rdx_cpu_configure_single(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
     int64_t share = space->keep_count / (rdx_cpu_thread_blocks * (int64_t)situation->device->units);
-    config->outputs_per_block = rdx_max(1, rdx_min(rdx_min(rdx_cpu_inner_extent(space), 64), share));
+    config->outputs_per_block = rdx_max(1, rdx_min(rdx_min(rdx_space_inner_extent(space), 64), share));
     rdx_cpu_partition(situation, config, true);
 }
 

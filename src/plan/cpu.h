@@ -25,8 +25,4 @@ double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double cor
 /* Nanoseconds that a core needs to bring one element to the fold and through it. */
 double rdx_cpu_element_ns(const RdxRecipe *recipe);
 
-/* Extent of the innermost kept dim, 1 if there is none; its input stride, the element size if there is none. */
-int64_t rdx_cpu_inner_extent(const RdxSpace *space);
-int64_t rdx_cpu_inner_stride(const RdxSpace *space);
-
 #endif

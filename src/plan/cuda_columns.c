@@ -19,7 +19,7 @@ enum {
 
 static bool has_short_runs(const RdxSpace *space)
 {
-    return space->keep_rank > 1 && space->keep[space->keep_rank - 1].extent < SHORT_RUN;
+    return space->keep_rank > 1 && rdx_space_inner_extent(space) < SHORT_RUN;
 }
 
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
@@ -66,7 +66,7 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
               rows = (int)rdx_max(2, rdx_pow2_ceil(s->recipe->count));
     launch->elements = elements;
     if (!are_few_rows(s, config, elements) || rows > RDX_CUDA_SHORT_ROWS || !rdx_cuda_has_unmasked_map(s->recipe) ||
-        space->keep[space->keep_rank - 1].extent % elements != 0 || space->keep_count > INT32_MAX / 2)
+        rdx_space_inner_extent(space) % elements != 0 || space->keep_count > INT32_MAX / 2)
         return false;
     cut_few_rows(launch, s, config, RDX_CUDA_SHORT_VECTORS(rows, elements * space->in_size), space->keep_count);
     return launch->shape.simple && launch->shape.items >= s->device->units;
@@ -87,7 +87,7 @@ bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     launch->shape.gathers = are_short_runs(s, config);
     if (!launch->shape.gathers && !are_few_rows(s, config, elements))
         return false;
-    const int64_t run = space->keep[space->keep_rank - 1].extent;
+    const int64_t run = rdx_space_inner_extent(space);
     const bool whole = launch->shape.gathers || run % elements == 0; /* no vector ends within a run, or all may */
     return cut_few_rows(launch, s, config, 1, whole ? space->keep_count : run);
 }
@@ -147,7 +147,7 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     launch->elements = 16 / space->in_size;
-    shape->group_outputs = shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    shape->group_outputs = shape->run_outputs = rdx_space_inner_extent(space);
     if (!rdx_cuda_cut_stream(shape, s, launch->words, shape->group_outputs, shape->part_chunks))
         return false;
     rdx_cuda_count_items(launch, s);
@@ -277,7 +277,7 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     RdxCudaShape *shape = &launch->shape;
     rdx_cuda_take_parts(shape, config);
     rdx_cuda_take_run(shape, space);
-    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    int64_t columns = rdx_space_inner_extent(space);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252 us as 256 wide blocks,
        270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
@@ -384,7 +384,7 @@ bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     const RdxSpace *space = s->space;
     const int size = space->in_size, elements = 16 / size;
     const bool whole = are_vectors(space, config), even = (recipe->count & (recipe->count - 1)) == 0,
-               narrow = space->keep_rank > 0 && space->keep[space->keep_rank - 1].extent * size < NARROW;
+               narrow = space->keep_rank > 0 && rdx_space_inner_extent(space) * size < NARROW;
     launch->elements = elements;
     return recipe->count > 16 && recipe->count < recipe->lanes && (!recipe->exact || (recipe->indexed && narrow)) &&
            (whole ? !even : are_pieces(s, config)) && RDX_CUDA_HAS_RAGGED_COLUMNS(elements, launch->words) &&

@@ -214,7 +214,7 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
     launch->elements = 1;
     rdx_cuda_take_parts(shape, config);
     rdx_cuda_take_run(shape, space);
-    int64_t columns = space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    int64_t columns = rdx_space_inner_extent(space);
     int64_t lanes = rdx_max(rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes) / shape->residues, 1);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     if (cut) /* before it is asked what fits: what joins parts takes room for each */

@@ -99,7 +99,7 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
         recipe->count > 4 * recipe->lanes || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
         space->keep_rank == 0)
         return false;
-    int64_t step = space->keep[space->keep_rank - 1].in;
+    int64_t step = rdx_space_inner_stride(space);
     RdxLayout layout;
     rdx_layout_of(&layout, s);
     const bool aligned = layout.run_align >= 16; /* every row starts at a multiple of 16 */
@@ -127,7 +127,7 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * fewest)), 1);
     const int64_t turn = one_line && in_tile >= 32 ? 32 : rdx_min(32 / threads, rdx_pow2_floor(in_tile));
     in_tile = in_tile / turn * turn;
-    shape->run_outputs = space->keep[space->keep_rank - 1].extent;
+    shape->run_outputs = rdx_space_inner_extent(space);
     shape->group_outputs = in_tile; /* of a warp */
     rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);

@@ -43,7 +43,7 @@ static inline int64_t rdx_run_outputs(const RdxSpace *space, const RdxConfig *co
 {
     if (config->strategy == RDX_STRATEGY_CPU_SHORT_COLUMNS)
         return space->keep_count;
-    return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
+    return rdx_space_inner_extent(space);
 }
 
 typedef struct RdxScratch {

@@ -11,7 +11,7 @@ enum {
 static int64_t line_bytes(const RdxSituation *situation)
 {
     int64_t lanes = rdx_min(situation->space->reduce_count, situation->recipe->lanes);
-    return lanes * rdx_cpu_inner_extent(situation->space) * rdx_recipe_state_bytes(situation->recipe);
+    return lanes * rdx_space_inner_extent(situation->space) * rdx_recipe_state_bytes(situation->recipe);
 }
 
 /* Whether strips have few nodes to join: rows are taken as they come, or lanes are joined as they are folded
@@ -30,7 +30,7 @@ static bool joins_on_the_way(const RdxSituation *situation)
 static bool has_lines(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
-    const int64_t columns = rdx_cpu_inner_extent(space);
+    const int64_t columns = rdx_space_inner_extent(space);
     const bool short_lanes = space->reduce_count < rdx_recipe_chunk(situation->recipe);
     if (columns >= (short_lanes ? 128 : 256) && joins_on_the_way(situation))
         return false;
@@ -43,7 +43,7 @@ const char *rdx_plan_columns_applicable(const RdxSituation *situation)
     const RdxSpace *space = situation->space;
     if (space->keep_rank == 0)
         return "there is one output";
-    if (rdx_cpu_inner_stride(space) != space->in_size)
+    if (rdx_space_inner_stride(space) != space->in_size)
         return "the innermost kept dim is not contiguous";
     return NULL;
 }
@@ -52,7 +52,7 @@ void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config
 {
     const RdxSpace *space = situation->space;
     const RdxRecipe *recipe = situation->recipe;
-    int64_t extent = rdx_cpu_inner_extent(space);
+    int64_t extent = rdx_space_inner_extent(space);
     config->variant = has_lines(situation);
     if (config->variant == 1) {
         config->outputs_per_block = extent;

@@ -18,7 +18,7 @@ const char *rdx_plan_short_columns_applicable(const RdxSituation *situation)
         return "more elements an output than lanes";
     if (space->keep_rank < 2)
         return "the outputs are one run";
-    if (rdx_cpu_inner_stride(space) == space->in_size && rdx_cpu_inner_extent(space) >= LONG_RUN)
+    if (rdx_space_inner_stride(space) == space->in_size && rdx_space_inner_extent(space) >= LONG_RUN)
         return "the runs are long";
     if (!rdx_space_is_dense(space))
         return "the runs of outputs do not follow each other";
@@ -28,7 +28,7 @@ const char *rdx_plan_short_columns_applicable(const RdxSituation *situation)
 void rdx_plan_short_columns_configure(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
-    const int64_t run = rdx_cpu_inner_extent(space), runs = space->keep_count / rdx_max(run, 1);
+    const int64_t run = rdx_space_inner_extent(space), runs = space->keep_count / rdx_max(run, 1);
     const int64_t wanted = rdx_min(BLOCK_BYTES / (space->reduce_count * space->in_size), MOST);
     const int64_t share = rdx_div_up(runs, rdx_cpu_thread_blocks * situation->device->units);
     config->outputs_per_block = run * rdx_max(1, rdx_min(wanted / rdx_max(run, 1), share));
@@ -39,8 +39,8 @@ double rdx_plan_short_columns_cost(const RdxSituation *situation, RdxConfig *con
 {
     const RdxSpace *space = situation->space;
     const double n = (double)space->reduce_count, elements = (double)space->keep_count * n;
-    const double runs = elements / (double)rdx_cpu_inner_extent(space), blocks = (double)config->grid;
-    const bool side_by_side = rdx_cpu_inner_stride(space) == space->in_size;
+    const double runs = elements / (double)rdx_space_inner_extent(space), blocks = (double)config->grid;
+    const bool side_by_side = rdx_space_inner_stride(space) == space->in_size;
     const double copied = side_by_side ? runs * 3 + elements * space->in_size / 32 : runs * 6 + elements * 0.5;
     const double state = rdx_recipe_state_bytes(situation->recipe),
                  node = state / (situation->recipe->indexed ? 27 : 40);

@@ -11,7 +11,7 @@ enum {
 static bool is_contiguous(const RdxSpace *space)
 {
     if (space->reduce_rank == 0)
-        return rdx_cpu_inner_stride(space) == space->in_size;
+        return rdx_space_inner_stride(space) == space->in_size;
     return space->reduce_rank == 1 && space->reduce[0].in == space->in_size;
 }
 
@@ -41,7 +41,7 @@ void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *con
     int64_t rows = rdx_min(config->variant ? 1024 : 512, BLOCK_BYTES / (n * space->in_size));
     if (rows > WHOLE)
         rows = rows / WHOLE * WHOLE;
-    config->outputs_per_block = rdx_max(1, rdx_min(rdx_cpu_inner_extent(space), rdx_max(rows, 4)));
+    config->outputs_per_block = rdx_max(1, rdx_min(rdx_space_inner_extent(space), rdx_max(rows, 4)));
     rdx_cpu_partition(situation, config, false);
 }
 

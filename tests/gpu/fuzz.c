@@ -25,7 +25,7 @@ START_TEST(random_cases)
     printf("fuzz: %lld cases, %lld runs, %lld without a kernel in a debug build, %lld too large\n",
            (long long)counts.cases, (long long)counts.runs, (long long)counts.absent, (long long)counts.too_large);
     ck_assert_int_eq(counts.cases, options.cases);
-    /* the reference, and at least the chosen plan and its strategy by name */
+    /* the reference, at least the chosen plan, and rdx_reduce */
     ck_assert_int_ge(counts.runs, 3 * (counts.cases - counts.refused - counts.absent - counts.too_large));
     ck_assert_int_le(counts.too_large, counts.cases / 100);
     ck_assert(gpu->small_tables || counts.absent == 0);

@@ -37,7 +37,7 @@ void rdx_cpu_short_columns(RdxWorker *worker, const RdxBlock *block, int64_t fir
     RdxStrip lanes;
     rdx_strip_lay(&lanes, worker->scratch + worker->plan->fold, recipe, n * outputs * recipe->unit);
     RdxWalk place, element;
-    rdx_walk_seek(&place, space->keep, space->keep_rank - 1, block->first / space->keep[space->keep_rank - 1].extent);
+    rdx_walk_seek(&place, space->keep, space->keep_rank - 1, block->first / rdx_space_inner_extent(space));
     rdx_walk_seek(&element, space->reduce, space->reduce_rank, 0);
     const unsigned char *in = block->in - place.in; /* of the first output of all */
     for (int64_t e = 0; e < n; e++) {
