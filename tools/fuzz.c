@@ -213,13 +213,13 @@ static bool run_reference(Trial *trial)
     return right || fail(trial, "oracle: %s", report.sentence);
 }
 
-/* By rdx_reduce, which makes or finds the plan itself. */
-static bool run_cached(Trial *trial)
+/* By rdx_reduce, which makes or finds the plan itself; of a device through its mirror. */
+static bool run_cached(Trial *trial, RdxMirror *mirror)
 {
     trial->wish.index = KEEP;
     trial->threads = trial->task.problem.threads = 0;
     rdx_case_reset(&trial->task);
-    RdxStatus status = rdx_reduce(&trial->task.problem, NULL);
+    RdxStatus status = mirror ? rdx_mirror_reduce(mirror, &trial->task) : rdx_reduce(&trial->task.problem, NULL);
     count_run(trial);
     if (status != RDX_OK)
         return fail(trial, "rdx_reduce: %s: %s", rdx_status_name(status), rdx_last_error());
@@ -289,14 +289,8 @@ static bool run_device(Trial *trial)
     for (int i = 0; i < trial->wish.count && right && !trial->absent; i++)
         if (trial->wish.applicable[i] && i != trial->wish.chosen)
             right = run_on_device(trial, &mirror, i);
-    if (right && !trial->absent) {
-        trial->wish.index = KEEP;
-        rdx_case_reset(&trial->task);
-        status = rdx_mirror_reduce(&mirror, &trial->task);
-        count_run(trial);
-        right = status == RDX_OK ? same_bytes(trial)
-                                 : fail(trial, "rdx_reduce: %s: %s", rdx_status_name(status), rdx_last_error());
-    }
+    if (right && !trial->absent)
+        right = run_cached(trial, &mirror);
     rdx_mirror_close(&mirror);
     return right;
 }
@@ -403,8 +397,8 @@ bool rdx_fuzz_try(const RdxCase *c, const RdxFuzzOptions *options, RdxFuzzCounts
     else if (expected != RDX_OK)
         right = run_refused(trial, expected);
     else
-        right =
-            run_reference(trial) && (options->cuda ? run_device(trial) : run_candidates(trial) && run_cached(trial));
+        right = run_reference(trial) &&
+                (options->cuda ? run_device(trial) : run_candidates(trial) && run_cached(trial, NULL));
     if (right && expected == RDX_OK)
         count_case(trial);
     for (int which = 0; which < RDX_CASE_TENSORS; which++)
