@@ -6,7 +6,8 @@
    RDX_STAND_IN_DEVICES (1)   how many devices there are
    RDX_STAND_IN_BYTES (2^30)  memory of each
    RDX_STAND_IN_LARGEST       the largest piece of it that can be had
-   RDX_STAND_IN_READ_NS (0)   what a plain read of the bench takes */
+   RDX_STAND_IN_READ_NS (0)   what a plain read of the bench takes
+   RDX_STAND_IN_LACKS         a dtype: a debug build, which has no kernels for it */
 #include "../src/error.h"
 #include "../src/kernels/cpu/run.h"
 #include "../src/plugin.h"
@@ -175,7 +176,10 @@ static RdxStatus launch(const RdxLaunch *launched)
 static RdxStatus bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config,
                       int id)
 {
-    (void)space, (void)recipe, (void)config, (void)id;
+    const char *lacks = getenv("RDX_STAND_IN_LACKS");
+    (void)space, (void)config, (void)id;
+    if (lacks && strcmp(lacks, rdx_types[recipe->in].name) == 0)
+        return host->error(RDX_ERR_UNSUPPORTED, "the stand-in has no kernel for %s", lacks);
     kernel->launch = launch;
     return RDX_OK;
 }
@@ -352,7 +356,7 @@ __attribute__((visibility("default"))) const RdxPluginTable *rdx_cuda_plugin(con
 
 const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
 {
-    static const RdxPluginTable own = {
+    static RdxPluginTable own = {
         .version = RDX_PLUGIN_VERSION,
         .size = sizeof own,
         .device_count = device_count,
@@ -384,6 +388,7 @@ const RdxPluginTable *rdx_cuda_plugin(const RdxHostTable *table)
     };
     if (table->version != RDX_PLUGIN_VERSION || table->size != sizeof *table)
         return NULL;
+    own.small_tables = getenv("RDX_STAND_IN_LACKS") != NULL;
     host = table;
     return &own;
 }

@@ -476,6 +476,14 @@ if [[ $plugin == *stand_in* ]]; then
         # shellcheck disable=SC2086
         RDX_STAND_IN_LARGEST=1000 refuses "out of device memory: $what" 1 'cuda:0 has no room for [0-9]* bytes: 1073741824 of 1073741824 are free' $what --device cuda
     done
+    printf 'sum:f32:8\nsum:i8:8\nmax:f32:3x5/1\n' >lines
+    RDX_STAND_IN_LACKS=i8 run fuzz --device cuda --replay - <lines
+    [ "$code" = 1 ] && [ "$(cut -d: -f1 out | paste -sd' ')" = 'sum passed sum not run on the device max passed' ] &&
+        grep -qx 'redax: 1 of 3 cases not run on the device' err &&
+        report "fuzz --replay - goes on past what a debug build lacks" ok ||
+        report "fuzz --replay - goes on past what a debug build lacks" "exit $code: $(cat out err)"
+    RDX_STAND_IN_LACKS=i8 refuses "fuzz --replay of what a debug build lacks" 1 '^redax: sum:i8:8: not run on the device: a debug build' fuzz --device cuda --replay sum:i8:8
+    refuses "fuzz --replay of what is too large to copy" 1 'not run on the device: its buffers are too large to copy' fuzz --device cuda --replay sum:f32:34000001
     RDX_STAND_IN_BYTES=1000000 run bench --device cuda sum:f32:1000000
     [ "$code" = 1 ] && grep -q 'cuda:0 has no room for [0-9]* bytes: 1000000 of' err && report "bench: out of device memory" ok || report "bench: out of device memory" "exit $code: $(cat err)"
 else
