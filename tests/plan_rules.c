@@ -117,6 +117,23 @@ static void cut_rows_into_runs(PlanShape *shape, Random *random)
     shape->in_align = 256;
 }
 
+/* A short axis between short runs: slabs, some with gaps of less than 16 bytes within them, some with gaps between them. */
+static void lay_slabs(PlanShape *shape, Random *random, int size)
+{
+    int64_t columns = 2 + below(random, 31), pitch = columns + (below(random, 3) ? 0 : below(random, 16 / size));
+    int64_t count = 2 + below(random, rdx_max(rdx_min(512 / size, 9000 / (pitch * size)) - 1, 1));
+    shape->extent[0] = shape->out_extent[0] = 2 + draw_extent(random, 16);
+    shape->extent[1] = count;
+    shape->extent[2] = shape->out_extent[1] = columns;
+    shape->stride[2] = 1;
+    shape->stride[1] = pitch;
+    shape->stride[0] = count * pitch + (below(random, 3) ? 0 : below(random, 9));
+    shape->axes[0] = 1;
+    shape->in.ndim = 3;
+    shape->out.ndim = shape->out2.ndim = 2;
+    shape->problem.naxes = 1;
+}
+
 void plan_random_shape(PlanShape *shape, uint64_t seed)
 {
     Random state = {seed * 0xD1342543DE82EF95}, *random = &state;
@@ -190,6 +207,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         lay_short_rows(shape, random);
     if (seed % 32 == 11 && op != RDX_LOGSUMEXP)
         lay_lines(shape, random, rdx_types[in].size);
+    if (seed % 16 == 3)
+        lay_slabs(shape, random, rdx_types[in].size);
     for (int i = 0; seed % 32 == 9 && i < naxes; i++) /* one element over and over */
         shape->stride[shape->axes[i]] = 0;
 }

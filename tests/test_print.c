@@ -126,7 +126,8 @@ static void check_cuda_numbers(const cJSON *item, const RdxConfig *c)
     ck_assert_str_eq(kernel->valuestring, rdx_cuda_kernel_name(&c->launch));
     ck_assert(number(launch, "blocks") == (double)c->launch.blocks && number(launch, "threads") == c->launch.threads);
     ck_assert(number(launch, "shared_bytes") == (double)c->launch.shared_bytes);
-    ck_assert(number(launch, "outputs_per_block") == (double)c->launch.shape.group_outputs);
+    int64_t outputs = c->launch.shape.group_outputs * rdx_cuda_items_of_block(c->launch.kind);
+    ck_assert(number(launch, "outputs_per_block") == (double)outputs);
     ck_assert(number(launch, "warps_per_output") == c->launch.shape.team);
     ck_assert(number(launch, "finish_blocks") == (double)c->finish_grid);
     item = cJSON_GetObjectItemCaseSensitive(item, "model");

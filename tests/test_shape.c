@@ -148,6 +148,30 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->group_outputs * count * size <= s->ring_bytes && s->ring_bytes <= RDX_CUDA_WARPS * 16 * 512);
         break;
     }
+    case RDX_CUDA_KIND_SLABS: { /* whole slabs in a tile of a warp, vectors of one apart from those of the next */
+        const RdxDim *within = &p->space.keep[p->space.keep_rank - 1];
+        int64_t outputs = 1, span = p->space.in_size, vectors = (s->row_bytes + 15 + 15) / 16, slabs;
+        for (; outputs < s->slab_outputs; outputs *= (within--)->extent)
+            span += (within->extent - 1) * within->in;
+        for (int d = 0; d < p->space.reduce_rank; d++)
+            span += (p->space.reduce[d].extent - 1) * p->space.reduce[d].in;
+        slabs = s->group_outputs / outputs;
+        KEEPS(outputs > 1 && outputs == s->slab_outputs && within >= p->space.keep && chunks == 1);
+        KEEPS(s->row_bytes == span && s->slab_step == within->in && s->slab_step >= span);
+        KEEPS(p->space.reduce_count <= p->recipe.lanes && p->space.copy_count == 1 && s->slices == 1);
+        KEEPS(rdx_space_is_dense(&p->space) && s->run_outputs == outputs * within->extent);
+        KEEPS(slabs >= 1 && s->group_outputs == slabs * outputs && s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE);
+        KEEPS(slabs * (s->pitch ? s->pitch : s->row_bytes) + 15 <= RDX_CUDA_TILE);
+        bool aligned = (s->slab_step | p->situation.in_align) % 16 == 0;
+        KEEPS(s->pitch == 0 ? s->slab_step == span : (s->pitch - s->slab_step) % 16 == 0);
+        KEEPS(s->pitch == 0 || s->pitch >= span + (aligned && s->slab_vectors < vectors ? 0 : 16));
+        KEEPS(s->slab_vectors == vectors || (aligned && s->slab_vectors == (s->row_bytes + 15) / 16));
+        for (unsigned i = 0; i < RDX_CUDA_TILE; i++) {
+            KEEPS((uint64_t)i * s->outputs_magic >> 32 == i / (unsigned)outputs);
+            KEEPS(s->slab_vectors == 1 || (uint64_t)i * s->vectors_magic >> 32 == i / (unsigned)s->slab_vectors);
+        }
+        break;
+    }
     case RDX_CUDA_KIND_TILE_ROWS:
     case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
@@ -340,12 +364,13 @@ START_TEST(random_cuts)
                 check_candidates(&p, seed, &met);
         }
     }
-    /* Rings of rows, chunks of them, and rings of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
+    /* Rings of rows, chunks of them, tiles, and rings of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
         bool ring = kind == RDX_CUDA_KIND_TILE_ROWS || kind == RDX_CUDA_KIND_SHORT_ROWS ||
-                    kind == RDX_CUDA_KIND_RING_ROWS || kind == RDX_CUDA_KIND_STAGED_ROWS ||
-                    kind == RDX_CUDA_KIND_PIECE_COLUMNS || kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
+                    kind == RDX_CUDA_KIND_SLABS || kind == RDX_CUDA_KIND_RING_ROWS ||
+                    kind == RDX_CUDA_KIND_STAGED_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS ||
+                    kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

@@ -109,7 +109,7 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 
-/* How blocks cut the problem. A group is the outputs of one block, of short_rows and tile_rows those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
+/* How blocks cut the problem. A group is the outputs of one block, of short_rows, tile_rows and slabs those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
    before their first load comes first (kernels/cuda/problem.h), then what those of columns do. */
 typedef struct RdxCudaShape {
     int64_t groups, group_outputs, part_chunks;
@@ -142,11 +142,16 @@ typedef struct RdxCudaShape {
     /* short_rows, tile_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
+    /* slabs: bytes and pitch are theirs; bytes from one to the next in memory; outputs of one, and the most vectors in which one lies;
+       n / (so many) = high(n * magic). */
+    int64_t slab_step;
+    int slab_outputs, slab_vectors;
+    uint32_t outputs_magic, vectors_magic;
     /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */
     bool columns;
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool gathers;    /* gather_rows: several lanes at once; thread_columns: columns in short runs */
+    bool gathers;    /* gather_rows: several lanes at once */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 
@@ -161,10 +166,12 @@ typedef struct RdxCudaLaunch {
     RdxCudaShape shape;
 } RdxCudaLaunch;
 
-/* Items of a block: one, of short_rows and tile_rows one for each warp. */
+/* Items of a block: one, of short_rows, tile_rows and slabs one for each warp. */
 static inline int rdx_cuda_items_of_block(int kind)
 {
-    return kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_TILE_ROWS ? RDX_CUDA_THREADS / 32 : 1;
+    return kind == RDX_CUDA_KIND_SHORT_ROWS || kind == RDX_CUDA_KIND_TILE_ROWS || kind == RDX_CUDA_KIND_SLABS
+               ? RDX_CUDA_THREADS / 32
+               : 1;
 }
 
 #endif

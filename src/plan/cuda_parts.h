@@ -37,6 +37,11 @@ void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s);
 /* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);
 
+/* Outputs of at most a line of elements in slabs that follow each other, several to a slab, as do the outputs: what slabs takes. */
+bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout);
+/* How many a warp has in its tile. */
+int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout);
+
 /* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts; whether a block can have them. */
 int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words);
 int64_t rdx_cuda_join_shared(const RdxCudaShape *shape, int words);

@@ -47,7 +47,8 @@ static void find_slab(RdxLayout *layout, const RdxSpace *space)
         if (space->keep[first - 1].in >= span) {
             layout->slab_bytes = span;
             layout->slabs = layout->outputs / layout->slab_outputs;
-            layout->dense = space->keep[first - 1].in == span;
+            layout->slab_step = space->keep[first - 1].in;
+            layout->dense = layout->slab_step == span;
             return;
         }
         layout->slab_outputs *= space->keep[first - 1].extent;

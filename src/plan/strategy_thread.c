@@ -4,9 +4,10 @@
 
    registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16 loads
    rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
-   tile       outputs lie in dense slabs of at most 16 KiB: staged in shared memory by 16-byte copies, then a thread each
+   tile       outputs lie in slabs of at most 16 KiB, several to a slab of 9: staged in shared memory by 16-byte copies, then a thread each
    repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n joins
    gather     anything else; also the empty reduction, which reads nothing */
+#include "cuda_parts.h"
 #include "geometry.h"
 #include "strategies.h"
 
@@ -20,6 +21,8 @@ enum {
     REGISTER_ROWS = 16,
     LARGEST_SLAB_BYTES = 16384,
     MOST_OUTPUTS = 16384,
+    SLABS_REGISTERS = 80,
+    HALF_WARP = 16,
     PUSHES = 34 /* of two chunks' longest lanes */
 };
 
@@ -42,6 +45,50 @@ static bool reads_vectors(const RdxLayout *layout)
 {
     return !layout->row && layout->packed && (layout->column_align >= 16 || rdx_layout_shifts_columns(layout)) &&
            layout->count > REGISTER_ROWS;
+}
+
+/* What a warp of slabs does before it folds, an output beside its elements, and an element beside its lane: counted of sums of f32. */
+enum { SLABS_START = 9600, SLABS_OUTPUT = 40, SLABS_ELEMENT = 4, SLABS_LIFT = 3 };
+
+/* Threads without an output wait for those that have one. */
+static void slabs_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
+                         RdxDemand *demand)
+{
+    double outputs = (double)layout->outputs, count = (double)layout->count * outputs;
+    double push = rdx_cost_push(situation), lift = push < SLABS_LIFT ? push : SLABS_LIFT; /* a lane has one element */
+    double lane = lift + rdx_cost_join(situation);
+    int64_t turns = rdx_round_up(config->outputs_per_block / RDX_CUDA_WARPS, 32) * RDX_CUDA_WARPS;
+    demand->instructions =
+        (double)config->items * RDX_CUDA_WARPS * SLABS_START +
+        (count * (lane + SLABS_ELEMENT) + outputs * SLABS_OUTPUT) * (double)turns / (double)config->outputs_per_block;
+    demand->wavefronts = count * layout->size / 128 + count / 32;
+    demand->block_flight = config->tile_bytes;
+}
+
+/* Whether the rows of a thread are held in registers: not where vectors end within short runs, each of which would be a block's, and of slabs at most eight
+   rows, or sixteen of long runs, which are a stream. Slabs and so, us: 16 x 12 f32 41.7 and 56.9, 9 x 64 44.8 and 62.4, 12 x 128 39.8 and 57.2; 8 x 32 40.8
+   and 35.8, 16 x 100 38.2 and 35.4. */
+enum { SHORT_RUN = 64, LONG_RUN = 400 /* bytes */ };
+
+static bool holds_rows(const RdxLayout *layout, bool slabs)
+{
+    int64_t whole = rdx_min(4 * layout->size, 16);
+    bool vectors = layout->packed && layout->column_align >= whole && layout->count > 0;
+    bool even = layout->columns * layout->size % whole == 0 || layout->columns >= SHORT_RUN;
+    bool few = layout->count <= (slabs ? RDX_CUDA_SHORT_ROWS : REGISTER_ROWS);
+    return vectors && even && (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= LONG_RUN));
+}
+
+/* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole vectors (100 x 16 f32 42.2 us, and
+   34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). */
+enum { WIDE_COLUMNS = 64 /* bytes */ };
+
+static bool takes_slabs(const RdxSituation *situation, const RdxLayout *layout)
+{
+    if (!rdx_cuda_are_slabs(situation, layout))
+        return false;
+    bool wide = reads_vectors(layout) && layout->columns * layout->size >= WIDE_COLUMNS;
+    return !wide || RDX_CUDA_TILE / layout->slab_bytes * layout->slab_outputs > HALF_WARP;
 }
 
 static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
@@ -67,6 +114,10 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         demand->block_flight = threads * config->loads * config->vector_bytes;
         break;
     case RDX_FORM_TILE: {
+        if (rdx_cuda_are_slabs(situation, layout)) {
+            slabs_demand(situation, layout, config, demand);
+            break;
+        }
         /* A row that starts at any element is read from shared memory one word at a time. */
         bool whole = layout->slab_outputs == 1 && layout->slab_bytes % 16 == 0 && layout->run == layout->count;
         demand->instructions += bytes / 16 * 3 + (whole ? bytes / 16 : count);
@@ -171,6 +222,23 @@ static void shape_tile(const RdxSituation *situation, const RdxLayout *layout, R
     occupy(situation, layout, config);
 }
 
+static void shape_slabs(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+{
+    const int64_t slabs = RDX_CUDA_WARPS * rdx_cuda_slabs_of_warp(situation, layout);
+    config->variant = RDX_FORM_TILE;
+    config->vector_bytes = 16;
+    config->stages = 0;
+    config->tile_bytes = (int)(slabs * layout->slab_bytes);
+    config->block_x = RDX_CUDA_THREADS;
+    config->block_y = 1;
+    config->loads = (int)rdx_max(config->tile_bytes / (16 * RDX_CUDA_THREADS), 1);
+    config->shared_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
+    config->registers = SLABS_REGISTERS;
+    RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
+    rdx_cut(layout, &trial, rdx_div_up(layout->slabs, slabs), slabs * layout->slab_outputs, config);
+    occupy(situation, layout, config);
+}
+
 static void shape_gather(const RdxSituation *situation, const RdxLayout *layout, int64_t slices, RdxConfig *config)
 {
     config->variant = RDX_FORM_GATHER;
@@ -220,14 +288,14 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         shape_repeats(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
-    if (layout.count <= layout.lanes || layout.outputs == 0) {
+    bool slabs = takes_slabs(situation, &layout);
+    if (!slabs && (layout.count <= layout.lanes || layout.outputs == 0)) {
         trial = *config;
         shape_gather(situation, &layout,
                      rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
         keep_trial(situation, &trial, &best);
     }
-    bool vectors = layout.packed && layout.column_align >= rdx_min(4 * layout.size, 16);
-    if (vectors && layout.count > 0 && layout.count <= REGISTER_ROWS) {
+    if (holds_rows(&layout, slabs)) {
         trial = *config;
         shape_registers(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
@@ -239,10 +307,10 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         shape_rows(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
-    if (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
-        layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
+    if (slabs || (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
+                  layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES)) {
         trial = *config;
-        shape_tile(situation, &layout, &trial);
+        (slabs ? shape_slabs : shape_tile)(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
     *config = best;

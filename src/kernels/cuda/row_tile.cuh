@@ -71,11 +71,10 @@ template <bool SEVERAL> RDX_DEVICE Tile ask_for_tile(const Problem &p, uint32_t 
 }
 
 /* What there are many of is stored without being asked what it is: sums of 16 bits, in as many, and variances. */
-template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, const typename K::A::Node &node)
+template <class K> RDX_DEVICE void emit_value(const Problem &p, const Target &target, const typename K::A::Node &node)
 {
     typedef typename K::A A;
     constexpr bool sum = K::size == 2 && is_float_sum<A>(), variance = A::algebra == RDX_ALGEBRA_VAR;
-    Target target = target_of(p, output, 0, 1);
     if constexpr ((sum || variance) && A::work == RDX_WORK_F32) {
         if (variance ? p.shape.value_bytes > 0 : p.shape.value_bytes == 2 && p.recipe.finish == RDX_FINISH_VALUE) {
             Value<A>::template store<1, true>(p, target.out, &node);
@@ -83,6 +82,10 @@ template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, co
         }
     }
     emit<A>(p, target, node);
+}
+template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, const typename K::A::Node &node)
+{
+    emit_value<K>(p, target_of(p, output, 0, 1), node);
 }
 
 /* Once the tile is there; FOLD: LineRow or LinesRow. */

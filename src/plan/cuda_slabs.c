@@ -1,0 +1,155 @@
+/* The kernel of slabs: what it takes and how it cuts it; see cuda_parts.h. */
+#include "cuda_parts.h"
+
+enum {
+    BANKS = 32,
+    BANK_BYTES = 4,
+    WIDEST = 16,
+    MOST_PAD = 112,
+    WARP = 32,
+    MOST_BYTES = RDX_CUDA_TILE - WIDEST,
+    LEAST_BYTES = 4096,
+    BLOCKS = 3,
+    WAVES = 8
+};
+
+/* Whether the elements of a slab leave no 16 bytes without one: then each vector that is copied holds some. */
+static bool is_filled(const RdxSpace *space, const RdxLayout *layout)
+{
+    const RdxDim *dims[2 * RDX_MAX_RANK];
+    int rank = 0;
+    int64_t outputs = layout->slab_outputs, span = space->in_size;
+    for (int d = space->keep_rank - 1; outputs > 1; outputs /= space->keep[d--].extent)
+        dims[rank++] = &space->keep[d];
+    for (int d = 0; d < space->reduce_rank; d++)
+        dims[rank++] = &space->reduce[d];
+    while (rank > 0) {
+        int least = 0;
+        for (int i = 1; i < rank; i++)
+            if (dims[i]->in < dims[least]->in)
+                least = i;
+        if (dims[least]->in - span >= WIDEST)
+            return false;
+        span += (dims[least]->extent - 1) * dims[least]->in;
+        dims[least] = dims[--rank];
+    }
+    return true;
+}
+
+bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout)
+{
+    const RdxSpace *space = s->space;
+    return space->keep_rank >= 2 && layout->count > 1 && layout->count <= layout->lanes && layout->slab_outputs > 1 &&
+           rdx_cuda_fits_block((int64_t)RDX_CUDA_WARPS * RDX_CUDA_TILE, s) && layout->slab_bytes > 0 &&
+           layout->slab_bytes <= MOST_BYTES - 3 * WIDEST && space->copy_count == 1 && rdx_space_is_dense(space) &&
+           is_filled(space, layout);
+}
+
+/* How often the banks of shared memory are asked for an element of 32 neighbouring outputs. */
+static int wavefronts(const RdxLayout *layout, int64_t pitch)
+{
+    int64_t words[WARP];
+    int most = 0;
+    for (int i = 0; i < WARP; i++) {
+        int64_t slab = i / layout->slab_outputs, column = i % layout->slab_outputs;
+        int same_bank = 1;
+        words[i] = (slab * pitch + column * layout->keep_stride) / BANK_BYTES;
+        for (int j = 0; j < i; j++) {
+            if (words[j] == words[i]) {
+                same_bank = 0;
+                break;
+            }
+            same_bank += (words[j] - words[i]) % BANKS == 0;
+        }
+        most = rdx_max(most, same_bank);
+    }
+    return most;
+}
+
+/* Whether every slab starts at a multiple of 16. */
+static bool are_aligned(const RdxLayout *layout)
+{
+    return layout->slab_step % WIDEST == 0 && layout->stream_align >= WIDEST;
+}
+
+/* Bytes from slab to slab in shared memory, 0: slabs that follow each other are copied as one stretch. Others, and those that are whole, aligned
+   vectors, are copied one by one: as far behind a multiple of 16 as they lie in memory, and else as suits the banks. */
+static int64_t pitch_of(const RdxLayout *layout)
+{
+    const bool aligned = are_aligned(layout);
+    if (layout->dense && !aligned)
+        return 0;
+    int64_t least = rdx_round_up(layout->slab_bytes, WIDEST);
+    if (!aligned)
+        least += WIDEST + layout->slab_step % WIDEST;
+    int64_t best = least;
+    int fewest = wavefronts(layout, least);
+    for (int64_t pitch = least + WIDEST; fewest > 1 && pitch <= least + MOST_PAD && pitch <= MOST_BYTES;
+         pitch += WIDEST) {
+        int now = wavefronts(layout, pitch);
+        if (now < fewest) {
+            fewest = now;
+            best = pitch;
+        }
+    }
+    return best;
+}
+
+/* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one; and less a few for which threads
+   would have nothing to do in their last turn. */
+int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
+{
+    const int64_t bytes = rdx_max(pitch_of(layout), layout->slab_bytes), units = s->device->units;
+    const int64_t fewest = rdx_max(LEAST_BYTES / bytes, rdx_div_up(WARP, layout->slab_outputs));
+    const int64_t waves = layout->slabs / (WAVES * BLOCKS * RDX_CUDA_WARPS * units);
+    const int64_t all_busy = layout->slabs / (2 * RDX_CUDA_WARPS * units);
+    const int64_t most = rdx_max(rdx_min(rdx_min(MOST_BYTES / bytes, rdx_max(waves, fewest)), all_busy), 1);
+    int64_t best = most;
+    double most_used = 0;
+    for (int64_t slabs = most; 4 * slabs > 3 * most; slabs--) {
+        int64_t outputs = slabs * layout->slab_outputs;
+        double used = (double)outputs / (double)rdx_round_up(outputs, WARP);
+        if (used > most_used) {
+            most_used = used;
+            best = slabs;
+        }
+    }
+    return best;
+}
+
+/* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
+static uint32_t magic_of(int64_t divisor)
+{
+    return (uint32_t)(((int64_t)1 << 32) / divisor + 1);
+}
+
+bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    RdxCudaShape *shape = &launch->shape;
+    RdxLayout layout;
+    rdx_layout_of(&layout, s);
+    launch->elements = 1;
+    if (config->variant != RDX_FORM_TILE || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
+        !rdx_cuda_are_slabs(s, &layout))
+        return false;
+    const int64_t pitch = pitch_of(&layout), slabs = rdx_cuda_slabs_of_warp(s, &layout);
+    const int64_t vectors = rdx_div_up(layout.slab_bytes + (are_aligned(&layout) ? 0 : WIDEST - 1), WIDEST);
+    int64_t run = 1;
+    for (int d = space->keep_rank; d > 0 && run <= layout.slab_outputs; d--) /* the dim around a slab ends the run */
+        run *= space->keep[d - 1].extent;
+    rdx_cuda_take_parts(shape, config);
+    shape->ring_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
+    shape->mates = 1;
+    shape->row_bytes = (int)layout.slab_bytes;
+    shape->pitch = (int)pitch;
+    shape->slab_step = layout.slab_step;
+    shape->slab_vectors = (int)vectors;
+    shape->vectors_magic = magic_of(vectors);
+    shape->slab_outputs = (int)layout.slab_outputs;
+    shape->outputs_magic = magic_of(layout.slab_outputs);
+    shape->group_outputs = slabs * layout.slab_outputs;
+    shape->run_outputs = run;
+    rdx_cuda_count_items(launch, s);
+    return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
+}
