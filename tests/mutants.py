@@ -566,7 +566,7 @@ NAMED_CUDA = [
     ("slabs are one stretch wherever they lie", "src/plan/cuda_slabs.c",
      "if (layout->dense && !aligned)", "if (!aligned)", "plain"),
     ("outputs of slabs follow each other", "src/plan/cuda_slabs.c",
-     "rdx_space_is_dense(space) && is_filled", "is_filled", "plain"),
+     "is_filled(space, layout) &&\n           rdx_space_is_dense(space)", "is_filled(space, layout)", "plain"),
     ("tiles of slabs go on behind the dim around them", "src/plan/cuda_slabs.c",
      "shape->run_outputs = run;", "shape->run_outputs = space->keep_count;", "plain"),
     ("slabs by a multiplier that is rounded down", "src/plan/cuda_slabs.c", "<< 32) / divisor + 1)", "<< 32) / divisor)", "plain"),

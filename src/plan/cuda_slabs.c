@@ -41,8 +41,8 @@ bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout)
     const RdxSpace *space = s->space;
     return space->keep_rank >= 2 && layout->count > 1 && layout->count <= layout->lanes && layout->slab_outputs > 1 &&
            rdx_cuda_fits_block((int64_t)RDX_CUDA_WARPS * RDX_CUDA_TILE, s) && layout->slab_bytes > 0 &&
-           layout->slab_bytes <= MOST_BYTES - 3 * WIDEST && space->copy_count == 1 && rdx_space_is_dense(space) &&
-           is_filled(space, layout);
+           layout->slab_bytes <= MOST_BYTES - 3 * WIDEST && space->copy_count == 1 && is_filled(space, layout) &&
+           rdx_space_is_dense(space);
 }
 
 /* How often the banks of shared memory are asked for an element of 32 neighbouring outputs. */
@@ -95,14 +95,14 @@ static int64_t pitch_of(const RdxLayout *layout)
     return best;
 }
 
-/* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one; and less a few for which threads
-   would have nothing to do in their last turn. */
+/* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one, or less than a sixteenth of what are
+   many blocks; and less a few for which threads would have nothing to do in their last turn. */
 int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
 {
-    const int64_t bytes = rdx_max(pitch_of(layout), layout->slab_bytes), units = s->device->units;
+    const int64_t bytes = rdx_max(pitch_of(layout), layout->slab_bytes);
     const int64_t fewest = rdx_max(LEAST_BYTES / bytes, rdx_div_up(WARP, layout->slab_outputs));
-    const int64_t waves = layout->slabs / (WAVES * BLOCKS * RDX_CUDA_WARPS * units);
-    const int64_t all_busy = layout->slabs / (2 * RDX_CUDA_WARPS * units);
+    const int64_t waves = layout->slabs / ((int64_t)WAVES * BLOCKS * RDX_CUDA_WARPS * s->device->units);
+    const int64_t all_busy = layout->slabs / (RDX_CUDA_WARPS * rdx_max(s->device->many_blocks / 16, 1));
     const int64_t most = rdx_max(rdx_min(rdx_min(MOST_BYTES / bytes, rdx_max(waves, fewest)), all_busy), 1);
     int64_t best = most;
     double most_used = 0;
