@@ -62,6 +62,11 @@ def middle():
         yield f"runs-{shape}", f"sum:f32:{shape}/1"
     yield "runs-max-800000x7x11", "max:f32:800000x7x11/1"
     yield "runs-var-800000x7x11", "var:f32:800000x7x11/1"
+    for shape in ("2600000x5x5", "90000x100x7", "330000x3x67", "58000x17x67", "160000x20x20"):
+        yield f"runs-{shape}", f"sum:f32:{shape}/1"
+    for op, dtype in (("sum", "bf16"), ("max", "bf16"), ("sum", "i8"), ("argmax", "f32")):
+        yield f"runs-{op}-{dtype}-1700000x7x11", f"{op}:{dtype}:1700000x7x11/1"
+    yield "runs-70000x7x9x5x3", "sum:f32:70000x7x9x5x3/1,3"
 
 
 def statistics():
