@@ -314,7 +314,6 @@ template <class K, int ROWS, bool GROUPS, class In, int MAP>
 RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, const RowPairs<typename K::A> &pairs,
                              const uint16_t *places)
 {
-    typedef typename K::A A;
     const RdxCudaShape &s = p.shape;
     const RdxCudaDim &step = p.dims[p.keep_rank - 1];
     SlabFold<K, ROWS, GROUPS> fold(p, pairs, places);
