@@ -162,7 +162,10 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(rdx_space_is_dense(&p->space) && s->run_outputs == outputs * within->extent);
         KEEPS(slabs >= 1 && s->group_outputs == slabs * outputs && s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE);
         KEEPS(slabs * (s->pitch ? s->pitch : s->row_bytes) + 15 <= RDX_CUDA_TILE);
-        bool aligned = (s->slab_step | p->situation.in_align) % 16 == 0;
+        int64_t bits = p->situation.in_align;
+        for (int d = 0; &p->space.keep[d] <= within; d++)
+            bits |= p->space.keep[d].in;
+        bool aligned = bits % 16 == 0;
         KEEPS(s->pitch == 0 ? s->slab_step == span : (s->pitch - s->slab_step) % 16 == 0);
         KEEPS(s->pitch == 0 || s->pitch >= span + (aligned && s->slab_vectors < vectors ? 0 : 16));
         KEEPS(s->slab_vectors == vectors || (aligned && s->slab_vectors == (s->row_bytes + 15) / 16));

@@ -30,13 +30,19 @@ static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
            !has_short_runs(space);
 }
 
+/* What a thread has all rows of, in one block. */
+static bool has_few_rows(const RdxSituation *s, const RdxConfig *config)
+{
+    return s->space->reduce_rank <= 1 && s->space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
+           config->finishing == RDX_FINISHING_NONE;
+}
+
 /* Few rows of packed columns, whose vectors of so many elements are aligned. */
 static bool are_few_rows(const RdxSituation *s, const RdxConfig *config, int elements)
 {
     const RdxSpace *space = s->space;
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
-           config->finishing == RDX_FINISHING_NONE && space->reduce_rank <= 1 && space->keep_rank > 0 &&
-           s->recipe->count > 0 && s->recipe->count <= 16 && !is_streamed(space, config);
+           has_few_rows(s, config) && !is_streamed(space, config);
 }
 
 /* Groups of `vectors` vectors of launch->elements a thread. */
@@ -66,16 +72,24 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     return launch->shape.simple && launch->shape.items >= s->device->units;
 }
 
-/* A thread has all the rows, at most 16, of a vector of columns. */
+/* Few rows of columns in short runs, whose outputs follow each other from run to run. */
+static bool are_short_runs(const RdxSituation *s, const RdxConfig *config)
+{
+    return config->variant == RDX_FORM_GATHER && has_few_rows(s, config) && has_short_runs(s->space) &&
+           rdx_space_is_dense(s->space);
+}
+
+/* A thread has all the rows, at most 16, of a vector of columns, or of as many outputs in short runs. */
 bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
     const int elements = launch->elements = RDX_CUDA_THREAD_COLUMNS(space->in_size);
-    if (!are_few_rows(s, config, elements))
+    launch->shape.gathers = are_short_runs(s, config);
+    if (!launch->shape.gathers && !are_few_rows(s, config, elements))
         return false;
     const int64_t run = rdx_space_inner_extent(space);
-    return cut_few_rows(launch, s, config, 1,
-                        run % elements == 0 ? space->keep_count : run); /* no vector ends within a run */
+    const bool whole = launch->shape.gathers || run % elements == 0; /* no vector ends within a run, or all may */
+    return cut_few_rows(launch, s, config, 1, whole ? space->keep_count : run);
 }
 
 /* Warps of a multiprocessor that keep a stream of columns coming: those for which there are registers and shared memory, less those of a team

@@ -142,7 +142,7 @@ typedef struct RdxCudaShape {
     /* short_rows, tile_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
-    /* slabs: bytes and pitch are theirs; bytes from one to the next in memory; outputs of one, and the most vectors in which one lies;
+    /* slabs: row_bytes and pitch are theirs, mates is 1; bytes from one to the next in memory; outputs of one, and the most vectors in which one lies;
        n / (so many) = high(n * magic). */
     int64_t slab_step;
     int slab_outputs, slab_vectors;
@@ -151,7 +151,7 @@ typedef struct RdxCudaShape {
     bool columns;
     bool shifted;    /* straight_columns: rows start anywhere */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool gathers;    /* gather_rows: several lanes at once */
+    bool gathers;    /* gather_rows: several lanes at once; thread_columns: columns in short runs */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 

@@ -1,4 +1,4 @@
-/* What the kernels' shapes have in common; for cuda_launch.c, cuda_rows.c and cuda_columns.c. */
+/* What the kernels' shapes have in common; for cuda_launch.c, cuda_rows.c, cuda_columns.c and cuda_slabs.c; and what strategies ask of them. */
 #ifndef RDX_PLAN_CUDA_PARTS_H
 #define RDX_PLAN_CUDA_PARTS_H
 
@@ -37,9 +37,10 @@ void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s);
 /* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);
 
-/* Outputs of at most a line of elements in slabs that follow each other, several to a slab, as do the outputs: what slabs takes. */
+/* Outputs of at most a line of elements, several to a slab, that follow each other from slab to slab: what slabs takes. */
 bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout);
-/* How many a warp has in its tile. */
+/* How many a warp's tile has room for, but no more than there are along the dim around them; how many a warp has. */
+int64_t rdx_cuda_slabs_of_tile(const RdxLayout *layout);
 int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout);
 
 /* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts; whether a block can have them. */

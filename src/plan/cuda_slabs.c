@@ -7,13 +7,16 @@ enum {
     WIDEST = 16,
     MOST_PAD = 112,
     WARP = 32,
-    MOST_BYTES = RDX_CUDA_TILE - WIDEST,
+    MOST_BYTES = RDX_CUDA_TILE - WIDEST, /* a tile starts up to 15 bytes behind a multiple of 16 */
+    MOST_SLAB = MOST_BYTES - 3 * WIDEST, /* and a pitch is up to 46 bytes more than its slab (pitch_of) */
     LEAST_BYTES = 4096,
+    LEAST_RUN = 2048,
     BLOCKS = 3,
-    WAVES = 8
+    WAVES = 8,
+    FEW_PARTS = 4 /* of a run */
 };
 
-/* Whether the elements of a slab leave no 16 bytes without one: then each vector that is copied holds some. */
+/* Whether the elements of a slab leave no 16 bytes without one: then no vector is copied that holds none, which may be no memory of the caller's. */
 static bool is_filled(const RdxSpace *space, const RdxLayout *layout)
 {
     const RdxDim *dims[2 * RDX_MAX_RANK];
@@ -39,10 +42,12 @@ static bool is_filled(const RdxSpace *space, const RdxLayout *layout)
 bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout)
 {
     const RdxSpace *space = s->space;
-    return space->keep_rank >= 2 && layout->count > 1 && layout->count <= layout->lanes && layout->slab_outputs > 1 &&
-           rdx_cuda_fits_block((int64_t)RDX_CUDA_WARPS * RDX_CUDA_TILE, s) && layout->slab_bytes > 0 &&
-           layout->slab_bytes <= MOST_BYTES - 3 * WIDEST && space->copy_count == 1 && is_filled(space, layout) &&
-           rdx_space_is_dense(space);
+    bool fit = layout->slab_bytes > 0 && layout->slab_bytes <= MOST_SLAB &&
+               rdx_cuda_fits_block((int64_t)RDX_CUDA_WARPS * RDX_CUDA_TILE, s);
+    /* A handful of bytes for a warp each. */
+    bool brief = layout->slab_run < layout->slabs && layout->slab_run * layout->slab_bytes < LEAST_RUN;
+    return fit && !brief && space->keep_rank >= 2 && layout->count > 1 && layout->count <= layout->lanes &&
+           layout->slab_outputs > 1 && space->copy_count == 1 && is_filled(space, layout) && rdx_space_is_dense(space);
 }
 
 /* How often the banks of shared memory are asked for an element of 32 neighbouring outputs. */
@@ -83,7 +88,7 @@ static int64_t pitch_of(const RdxLayout *layout)
     if (!aligned)
         least += WIDEST + layout->slab_step % WIDEST;
     int64_t best = least;
-    int fewest = wavefronts(layout, least);
+    int fewest = layout->slab_outputs == layout->columns ? wavefronts(layout, least) : 1; /* else as it comes */
     for (int64_t pitch = least + WIDEST; fewest > 1 && pitch <= least + MOST_PAD && pitch <= MOST_BYTES;
          pitch += WIDEST) {
         int now = wavefronts(layout, pitch);
@@ -95,15 +100,19 @@ static int64_t pitch_of(const RdxLayout *layout)
     return best;
 }
 
+int64_t rdx_cuda_slabs_of_tile(const RdxLayout *layout)
+{
+    return rdx_min(MOST_BYTES / rdx_max(pitch_of(layout), layout->slab_bytes), layout->slab_run);
+}
+
 /* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one, or less than a sixteenth of what are
-   many blocks; and less a few for which threads would have nothing to do in their last turn. */
+   many blocks; and less a few for which threads would have nothing to do in their last turn, or which would leave a small rest of a run. */
 int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
 {
-    const int64_t bytes = rdx_max(pitch_of(layout), layout->slab_bytes);
-    const int64_t fewest = rdx_max(LEAST_BYTES / bytes, rdx_div_up(WARP, layout->slab_outputs));
+    const int64_t fewest = rdx_max(LEAST_BYTES / layout->slab_bytes, rdx_div_up(WARP, layout->slab_outputs));
     const int64_t waves = layout->slabs / ((int64_t)WAVES * BLOCKS * RDX_CUDA_WARPS * s->device->units);
     const int64_t all_busy = layout->slabs / (RDX_CUDA_WARPS * rdx_max(s->device->many_blocks / 16, 1));
-    const int64_t most = rdx_max(rdx_min(rdx_min(MOST_BYTES / bytes, rdx_max(waves, fewest)), all_busy), 1);
+    const int64_t most = rdx_max(rdx_min(rdx_min(rdx_cuda_slabs_of_tile(layout), rdx_max(waves, fewest)), all_busy), 1);
     int64_t best = most;
     double most_used = 0;
     for (int64_t slabs = most; 4 * slabs > 3 * most; slabs--) {
@@ -114,7 +123,8 @@ int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
             best = slabs;
         }
     }
-    return best;
+    const int64_t parts = rdx_div_up(layout->slab_run, best);
+    return parts <= FEW_PARTS ? rdx_div_up(layout->slab_run, parts) : best;
 }
 
 /* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
@@ -125,7 +135,6 @@ static uint32_t magic_of(int64_t divisor)
 
 bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    const RdxSpace *space = s->space;
     RdxCudaShape *shape = &launch->shape;
     RdxLayout layout;
     rdx_layout_of(&layout, s);
@@ -135,9 +144,6 @@ bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
         return false;
     const int64_t pitch = pitch_of(&layout), slabs = rdx_cuda_slabs_of_warp(s, &layout);
     const int64_t vectors = rdx_div_up(layout.slab_bytes + (are_aligned(&layout) ? 0 : WIDEST - 1), WIDEST);
-    int64_t run = 1;
-    for (int d = space->keep_rank; d > 0 && run <= layout.slab_outputs; d--) /* the dim around a slab ends the run */
-        run *= space->keep[d - 1].extent;
     rdx_cuda_take_parts(shape, config);
     shape->ring_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
     shape->mates = 1;
@@ -149,7 +155,7 @@ bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     shape->slab_outputs = (int)layout.slab_outputs;
     shape->outputs_magic = magic_of(layout.slab_outputs);
     shape->group_outputs = slabs * layout.slab_outputs;
-    shape->run_outputs = run;
+    shape->run_outputs = layout.slab_run * layout.slab_outputs; /* of the dim around them */
     rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }

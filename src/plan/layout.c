@@ -48,6 +48,7 @@ static void find_slab(RdxLayout *layout, const RdxSpace *space)
             layout->slab_bytes = span;
             layout->slabs = layout->outputs / layout->slab_outputs;
             layout->slab_step = space->keep[first - 1].in;
+            layout->slab_run = space->keep[first - 1].extent;
             layout->dense = layout->slab_step == span;
             return;
         }

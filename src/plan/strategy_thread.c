@@ -4,7 +4,7 @@
 
    registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16 loads
    rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
-   tile       outputs lie in slabs of at most 16 KiB, several to a slab of 9: staged in shared memory by 16-byte copies, then a thread each
+   tile       slabs of an output of at most 16 KiB, or of several of at most 9: staged in shared memory by 16-byte copies, then a thread each
    repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n joins
    gather     anything else; also the empty reduction, which reads nothing */
 #include "cuda_parts.h"
@@ -80,15 +80,14 @@ static bool holds_rows(const RdxLayout *layout, bool slabs)
 }
 
 /* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole vectors (100 x 16 f32 42.2 us, and
-   34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). */
+   34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). Of the others a tile is one of rows. */
 enum { WIDE_COLUMNS = 64 /* bytes */ };
 
 static bool takes_slabs(const RdxSituation *situation, const RdxLayout *layout)
 {
-    if (!rdx_cuda_are_slabs(situation, layout))
-        return false;
     bool wide = reads_vectors(layout) && layout->columns * layout->size >= WIDE_COLUMNS;
-    return !wide || RDX_CUDA_TILE / layout->slab_bytes * layout->slab_outputs > HALF_WARP;
+    return rdx_cuda_are_slabs(situation, layout) &&
+           (!wide || rdx_cuda_slabs_of_tile(layout) * layout->slab_outputs > HALF_WARP);
 }
 
 static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
@@ -114,7 +113,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         demand->block_flight = threads * config->loads * config->vector_bytes;
         break;
     case RDX_FORM_TILE: {
-        if (rdx_cuda_are_slabs(situation, layout)) {
+        if (takes_slabs(situation, layout)) {
             slabs_demand(situation, layout, config, demand);
             break;
         }
@@ -224,7 +223,8 @@ static void shape_tile(const RdxSituation *situation, const RdxLayout *layout, R
 
 static void shape_slabs(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
 {
-    const int64_t slabs = RDX_CUDA_WARPS * rdx_cuda_slabs_of_warp(situation, layout);
+    const int64_t of_warp = rdx_cuda_slabs_of_warp(situation, layout), slabs = RDX_CUDA_WARPS * of_warp;
+    const int64_t warps = layout->slabs / layout->slab_run * rdx_div_up(layout->slab_run, of_warp);
     config->variant = RDX_FORM_TILE;
     config->vector_bytes = 16;
     config->stages = 0;
@@ -233,9 +233,9 @@ static void shape_slabs(const RdxSituation *situation, const RdxLayout *layout, 
     config->block_y = 1;
     config->loads = (int)rdx_max(config->tile_bytes / (16 * RDX_CUDA_THREADS), 1);
     config->shared_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
-    config->registers = SLABS_REGISTERS;
+    config->registers = layout->state_bytes > 8 ? RDX_MOST_REGISTERS / 2 : SLABS_REGISTERS; /* two blocks, or three */
     RdxTrial trial = {.residues = 1, .part_chunks = rdx_whole_part(layout), .slices = 1};
-    rdx_cut(layout, &trial, rdx_div_up(layout->slabs, slabs), slabs * layout->slab_outputs, config);
+    rdx_cut(layout, &trial, rdx_div_up(warps, RDX_CUDA_WARPS), slabs * layout->slab_outputs, config);
     occupy(situation, layout, config);
 }
 

@@ -12,8 +12,8 @@
 namespace rdx
 {
 
-/* What joins within a group of lanes ask for where not all have as many elements (RowPairs says which have more): for H, the join of T(2h, .) for
-   h = H 2^groups_log2. */
+/* What joins within a group of lanes ask for where not all have as many elements (RowPairs says which have more; never the upper side): for H, the join
+   of T(2h, .) for h = H 2^groups_log2. */
 template <class A, bool COUNTED = A::counted> struct GroupPairs {
     __device__ __forceinline__ GroupPairs(int, int)
     {
@@ -52,7 +52,7 @@ template <class A> struct GroupPairs<A, true> {
 };
 
 /* An output's tree: a group of ROWS lanes at most, or, GROUPS, as many as it takes, 2^k groups, a subtree each, and what they come to on a stack.
-   More than half of a group is there; of one of several, half at least. */
+   At least half of a group is there; of eight at most, more than half. */
 template <class K, int ROWS, bool GROUPS> struct SlabFold {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -143,8 +143,9 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
     {
         if (there == ROWS)
             return group<In, MAP, ROWS, true>(at, first, ROWS);
-        if (there == ROWS / 2)
-            return group<In, MAP, ROWS / 2, true>(at, first, ROWS / 2);
+        if constexpr (GROUPS || ROWS == 4)
+            if (there == ROWS / 2)
+                return group<In, MAP, ROWS / 2, true>(at, first, ROWS / 2);
         if constexpr (ROWS > 2)
             return group<In, MAP, ROWS, false>(at, first, there);
         return {};
@@ -322,7 +323,7 @@ RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, co
 #pragma unroll 1
     for (int output = tile.thread; output < outputs; output += 32) {
         int slab = (int)__umulhi((unsigned)output, s.outputs_magic), column = output - slab * s.slab_outputs;
-        int place = p.keep_rank == 2 ? column * (int)step.in : (int)seek_output(p, column).in;
+        int place = s.slab_outputs == step.extent ? column * (int)step.in : (int)seek_output(p, column).in;
         emit_value<K>(p, target, fold.template fold<In, MAP>(tile.at + slab * tile.pitch + place));
         target.out += 32 * step.out;
         target.out2 += 32 * step.out2;

@@ -1,4 +1,5 @@
-/* Tiles of whole rows in a warp's shared memory: what kernel_short_rows.cu and kernel_tile_rows.cu have in common. A warp copies one tile, up to
+/* Tiles of whole rows in a warp's shared memory: what kernel_short_rows.cu and kernel_tile_rows.cu have in common; of slabs, in the place of rows,
+   kernel_slabs.cu. A warp copies one tile, up to
    9 KiB, and folds it; there is no barrier but the warp's, and what a multiprocessor waits for is hidden by its other blocks.
 
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
