@@ -8,7 +8,6 @@ enum {
     STRAIGHT_WARPS = 6144, /* three waves of an H200 at least */
     FEW_BLOCKS = 256,
     NARROW = 128,           /* bytes of a row */
-    SHORT_RUN = 64,         /* columns */
     VERY_LONG = 256 * 1024, /* the same */
     FEW_CHUNKS = 4,
     FEWEST_SHIFTED = 64, /* rows that start anywhere of var and logsumexp in straight_columns */
@@ -19,7 +18,7 @@ enum {
 
 static bool has_short_runs(const RdxSpace *space)
 {
-    return space->keep_rank > 1 && rdx_space_inner_extent(space) < SHORT_RUN;
+    return space->keep_rank > 1 && rdx_space_inner_extent(space) < RDX_CUDA_LONG_RUN;
 }
 
 /* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in

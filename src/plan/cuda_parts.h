@@ -5,6 +5,8 @@
 #include "layout.h"
 
 enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };
+/* Columns of a run that is long enough for blocks of its own. */
+enum { RDX_CUDA_LONG_RUN = 64 };
 
 /* For each kernel: whether it takes the plan, and the shape of its blocks if so. The launch comes with kind and words, the threads of a
    usual block, and nothing else. False, too, where the shape does not fit the device's shared memory: what is in the launch is lost then. */
@@ -37,11 +39,13 @@ void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s);
 /* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);
 
-/* Outputs of at most a line of elements, several to a slab, that follow each other from slab to slab: what slabs takes. */
-bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout);
-/* How many a warp's tile has room for, but no more than there are along the dim around them; how many a warp has. */
-int64_t rdx_cuda_slabs_of_tile(const RdxLayout *layout);
-int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout);
+/* How slabs (plan/layout.h) lie in shared memory: bytes from one to the next, 0 where they are copied as one stretch; the most that a warp's tile has
+   room for, but no more than there are along the dim around them; how many a warp has. */
+typedef struct RdxCudaSlabs {
+    int64_t pitch, of_tile, of_warp;
+} RdxCudaSlabs;
+/* False: not outputs of at most a line of elements, several to a slab, that follow each other from slab to slab, which is what slabs takes. */
+bool rdx_cuda_cut_slabs(RdxCudaSlabs *slabs, const RdxSituation *s, const RdxLayout *layout);
 
 /* Bytes of dynamic shared memory, for the kernel itself and for the block that joins parts; whether a block can have them. */
 int64_t rdx_cuda_shared(const RdxCudaShape *shape, int words);

@@ -39,7 +39,7 @@ static bool is_filled(const RdxSpace *space, const RdxLayout *layout)
     return true;
 }
 
-bool rdx_cuda_are_slabs(const RdxSituation *s, const RdxLayout *layout)
+static bool are_slabs(const RdxSituation *s, const RdxLayout *layout)
 {
     const RdxSpace *space = s->space;
     bool fit = layout->slab_bytes > 0 && layout->slab_bytes <= MOST_SLAB &&
@@ -100,19 +100,14 @@ static int64_t pitch_of(const RdxLayout *layout)
     return best;
 }
 
-int64_t rdx_cuda_slabs_of_tile(const RdxLayout *layout)
-{
-    return rdx_min(MOST_BYTES / rdx_max(pitch_of(layout), layout->slab_bytes), layout->slab_run);
-}
-
 /* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one, or less than a sixteenth of what are
    many blocks; and less a few for which threads would have nothing to do in their last turn, or which would leave a small rest of a run. */
-int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
+static int64_t slabs_of_warp(const RdxSituation *s, const RdxLayout *layout, int64_t of_tile)
 {
     const int64_t fewest = rdx_max(LEAST_BYTES / layout->slab_bytes, rdx_div_up(WARP, layout->slab_outputs));
     const int64_t waves = layout->slabs / ((int64_t)WAVES * BLOCKS * RDX_CUDA_WARPS * s->device->units);
     const int64_t all_busy = layout->slabs / (RDX_CUDA_WARPS * rdx_max(s->device->many_blocks / 16, 1));
-    const int64_t most = rdx_max(rdx_min(rdx_min(rdx_cuda_slabs_of_tile(layout), rdx_max(waves, fewest)), all_busy), 1);
+    const int64_t most = rdx_max(rdx_min(rdx_min(of_tile, rdx_max(waves, fewest)), all_busy), 1);
     int64_t best = most;
     double most_used = 0;
     for (int64_t slabs = most; 4 * slabs > 3 * most; slabs--) {
@@ -127,6 +122,16 @@ int64_t rdx_cuda_slabs_of_warp(const RdxSituation *s, const RdxLayout *layout)
     return parts <= FEW_PARTS ? rdx_div_up(layout->slab_run, parts) : best;
 }
 
+bool rdx_cuda_cut_slabs(RdxCudaSlabs *slabs, const RdxSituation *s, const RdxLayout *layout)
+{
+    if (!are_slabs(s, layout))
+        return false;
+    slabs->pitch = pitch_of(layout);
+    slabs->of_tile = rdx_min(MOST_BYTES / rdx_max(slabs->pitch, layout->slab_bytes), layout->slab_run);
+    slabs->of_warp = slabs_of_warp(s, layout, slabs->of_tile);
+    return true;
+}
+
 /* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
 static uint32_t magic_of(int64_t divisor)
 {
@@ -136,25 +141,26 @@ static uint32_t magic_of(int64_t divisor)
 bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     RdxCudaShape *shape = &launch->shape;
+    RdxCudaSlabs slabs;
     RdxLayout layout;
-    rdx_layout_of(&layout, s);
     launch->elements = 1;
-    if (config->variant != RDX_FORM_TILE || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
-        !rdx_cuda_are_slabs(s, &layout))
+    if (config->variant != RDX_FORM_TILE || config->finishing != RDX_FINISHING_NONE || config->slices > 1)
         return false;
-    const int64_t pitch = pitch_of(&layout), slabs = rdx_cuda_slabs_of_warp(s, &layout);
+    rdx_layout_of(&layout, s);
+    if (!rdx_cuda_cut_slabs(&slabs, s, &layout))
+        return false;
     const int64_t vectors = rdx_div_up(layout.slab_bytes + (are_aligned(&layout) ? 0 : WIDEST - 1), WIDEST);
     rdx_cuda_take_parts(shape, config);
     shape->ring_bytes = RDX_CUDA_WARPS * RDX_CUDA_TILE;
     shape->mates = 1;
     shape->row_bytes = (int)layout.slab_bytes;
-    shape->pitch = (int)pitch;
+    shape->pitch = (int)slabs.pitch;
     shape->slab_step = layout.slab_step;
     shape->slab_vectors = (int)vectors;
     shape->vectors_magic = magic_of(vectors);
     shape->slab_outputs = (int)layout.slab_outputs;
     shape->outputs_magic = magic_of(layout.slab_outputs);
-    shape->group_outputs = slabs * layout.slab_outputs;
+    shape->group_outputs = slabs.of_warp * layout.slab_outputs;
     shape->run_outputs = layout.slab_run * layout.slab_outputs; /* of the dim around them */
     rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);

@@ -38,11 +38,11 @@ typedef struct RdxLayout {
     /* A slab: the smallest piece that holds all of its outputs' elements and no other's. */
     int64_t slab_bytes; /* 0: there is none */
     int64_t slab_outputs, slabs;
-    int64_t slab_step,
-        slab_run;   /* along the kept dim around them: bytes from one to the next, and how many there are */
-    bool dense;     /* slabs follow each other without a gap */
-    double touched; /* bytes of the 64-byte granules that hold the input */
-    double written; /* bytes of all outputs, copies included */
+    int64_t slab_step; /* along the kept dim around them: bytes from one to the next */
+    int64_t slab_run;  /* ... and how many there are */
+    bool dense;        /* slabs follow each other without a gap */
+    double touched;    /* bytes of the 64-byte granules that hold the input */
+    double written;    /* bytes of all outputs, copies included */
 } RdxLayout;
 
 void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation);

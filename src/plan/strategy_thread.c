@@ -68,26 +68,26 @@ static void slabs_demand(const RdxSituation *situation, const RdxLayout *layout,
 /* Whether the rows of a thread are held in registers: not where vectors end within short runs, each of which would be a block's, and of slabs at most eight
    rows, or sixteen of long runs, which are a stream. Slabs and so, us: 16 x 12 f32 41.7 and 56.9, 9 x 64 44.8 and 62.4, 12 x 128 39.8 and 57.2; 8 x 32 40.8
    and 35.8, 16 x 100 38.2 and 35.4. */
-enum { SHORT_RUN = 64, LONG_RUN = 400 /* bytes */ };
+enum { STREAMED_RUN = 400 /* bytes */ };
 
 static bool holds_rows(const RdxLayout *layout, bool slabs)
 {
     int64_t whole = rdx_min(4 * layout->size, 16);
     bool vectors = layout->packed && layout->column_align >= whole && layout->count > 0;
-    bool even = layout->columns * layout->size % whole == 0 || layout->columns >= SHORT_RUN;
+    bool even = layout->columns * layout->size % whole == 0 || layout->columns >= RDX_CUDA_LONG_RUN;
     bool few = layout->count <= (slabs ? RDX_CUDA_SHORT_ROWS : REGISTER_ROWS);
-    return vectors && even && (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= LONG_RUN));
+    return vectors && even &&
+           (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= STREAMED_RUN));
 }
 
 /* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole vectors (100 x 16 f32 42.2 us, and
    34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). Of the others a tile is one of rows. */
 enum { WIDE_COLUMNS = 64 /* bytes */ };
 
-static bool takes_slabs(const RdxSituation *situation, const RdxLayout *layout)
+static bool takes_slabs(RdxCudaSlabs *slabs, const RdxSituation *situation, const RdxLayout *layout)
 {
     bool wide = reads_vectors(layout) && layout->columns * layout->size >= WIDE_COLUMNS;
-    return rdx_cuda_are_slabs(situation, layout) &&
-           (!wide || rdx_cuda_slabs_of_tile(layout) * layout->slab_outputs > HALF_WARP);
+    return rdx_cuda_cut_slabs(slabs, situation, layout) && (!wide || slabs->of_tile * layout->slab_outputs > HALF_WARP);
 }
 
 static void demand_of(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
@@ -113,7 +113,7 @@ static void demand_of(const RdxSituation *situation, const RdxLayout *layout, co
         demand->block_flight = threads * config->loads * config->vector_bytes;
         break;
     case RDX_FORM_TILE: {
-        if (takes_slabs(situation, layout)) {
+        if (config->stages == 0) { /* slabs: a tile is all that a warp has */
             slabs_demand(situation, layout, config, demand);
             break;
         }
@@ -221,9 +221,9 @@ static void shape_tile(const RdxSituation *situation, const RdxLayout *layout, R
     occupy(situation, layout, config);
 }
 
-static void shape_slabs(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
+static void shape_slabs(const RdxSituation *situation, const RdxLayout *layout, int64_t of_warp, RdxConfig *config)
 {
-    const int64_t of_warp = rdx_cuda_slabs_of_warp(situation, layout), slabs = RDX_CUDA_WARPS * of_warp;
+    const int64_t slabs = RDX_CUDA_WARPS * of_warp;
     const int64_t warps = layout->slabs / layout->slab_run * rdx_div_up(layout->slab_run, of_warp);
     config->variant = RDX_FORM_TILE;
     config->vector_bytes = 16;
@@ -288,14 +288,15 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         shape_repeats(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
-    bool slabs = takes_slabs(situation, &layout);
-    if (!slabs && (layout.count <= layout.lanes || layout.outputs == 0)) {
+    RdxCudaSlabs slabs;
+    bool has_slabs = takes_slabs(&slabs, situation, &layout);
+    if (!has_slabs && (layout.count <= layout.lanes || layout.outputs == 0)) {
         trial = *config;
         shape_gather(situation, &layout,
                      rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
         keep_trial(situation, &trial, &best);
     }
-    if (holds_rows(&layout, slabs)) {
+    if (holds_rows(&layout, has_slabs)) {
         trial = *config;
         shape_registers(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
@@ -307,10 +308,14 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
         shape_rows(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
-    if (slabs || (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
-                  layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES)) {
+    if (has_slabs) {
         trial = *config;
-        (slabs ? shape_slabs : shape_tile)(situation, &layout, &trial);
+        shape_slabs(situation, &layout, slabs.of_warp, &trial);
+        keep_trial(situation, &trial, &best);
+    } else if (layout.row && layout.count <= layout.lanes && !rdx_rows_are_packed(situation, &layout) &&
+               layout.slab_bytes > 0 && layout.slab_bytes <= LARGEST_SLAB_BYTES) {
+        trial = *config;
+        shape_tile(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);
     }
     *config = best;
