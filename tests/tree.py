@@ -31,6 +31,7 @@ z = mix(seed, i); `w` is z >> 32 and gives imaginary parts:
     holes    as tailed, but NaN where (z >> 8) & 3 is 0 (imaginary parts: (z >> 10) & 3); ints as uniform
     zeros    where (z >> 8) % 8 is 0 floats -1, ints 1; elsewhere zero, floats with a minus sign when z & 1;
              bool z & 1; imaginary parts from w
+    minus    -0 in both parts, ints 0, bool false
 With beta, the output held data=exact of seed + 1 before, numbered in its own storage.
 """
 
@@ -139,6 +140,8 @@ def modulo(z, m):
 
 def int_values(dtype, data, z):
     size, signed = INTS[dtype]
+    if data == "minus":
+        return np.zeros(z.shape, I64)
     if dtype == "bool":
         return modulo(z, 2)
     kind = np.dtype("<%s%d" % ("i" if signed else "u", size))
@@ -165,6 +168,8 @@ def float_values(dtype, data, z, u, r, power, hole):
         return np.where((value == 0) & ((z & U64(1)) == U64(1)), -0.0, value)
     if data == "zeros":
         return np.where(modulo(z >> U64(8), 8) == 0, -1.0, np.where((z & U64(1)) == U64(1), -0.0, 0.0))
+    if data == "minus":
+        return np.full(z.shape, -0.0)
     if data in ("tailed", "holes"):
         value = round_into(np.ldexp(u, power), dtype)
         return np.where(hole, np.nan, value) if data == "holes" else value
@@ -180,7 +185,7 @@ def float_values(dtype, data, z, u, r, power, hole):
 
 def values(dtype, data, seed, count):
     """The storage: a list of parts, floats exactly in f64, ints as numpy ints."""
-    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes", "zeros"), data
+    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes", "zeros", "minus"), data
     z = mix(seed, count)
     if dtype in INTS:
         return [int_values(dtype, data, z)]
@@ -1230,6 +1235,11 @@ def data_cases():
             yield "sum:%s:7/-:data=%s:seed=6" % (dtype, data)
     for dtype in ("i8", "u16", "i32", "f32", "c64"):
         yield "sum:%s:3x300/1:data=exact" % dtype
+    for dtype in ("bf16", "f32", "f64", "c64"):  # of nothing but -0: sums keep it, prods and means of variances do not
+        for op, rest in (("sum", ""), ("mean", ""), ("prod", ""), ("var", ":out2=1"), ("sum", ":nan=omit")):
+            yield "%s:%s:3x300/1:data=minus%s" % (op, dtype, rest)
+    yield "sum:i16:3x300/1:data=minus"
+    yield "any:bool:3x300/1:data=minus"
 
 
 def cases():

@@ -223,8 +223,8 @@ void rdx_data_store(int dtype, void *at, double value)
     }
 }
 
-static const char *const class_names[RDX_DATA_CLASSES] = {"uniform", "exact", "tailed", "special",
-                                                          "ties",    "near",  "holes",  "zeros"};
+static const char *const class_names[RDX_DATA_CLASSES] = {"uniform", "exact", "tailed", "special", "ties",
+                                                          "near",    "holes", "zeros",  "minus"};
 
 const char *rdx_data_class_name(int data)
 {
@@ -313,6 +313,8 @@ static double float_value(const Format *format, int data, uint64_t z, int part)
     }
     case RDX_DATA_ZEROS:
         return (own >> 8) % 8 == 0 ? -1.0 : own & 1 ? -0.0 : 0.0;
+    case RDX_DATA_MINUS: /* sums of it show what began with +0 */
+        return -0.0;
     default:
         break;
     }
@@ -343,6 +345,8 @@ static uint64_t int_value(const RdxDataType *type, int data, uint64_t z)
         return (z >> 8) % 3 - (is_signed ? 1 : 0);
     case RDX_DATA_ZEROS:
         return (z >> 8) % 8 == 0;
+    case RDX_DATA_MINUS:
+        return 0;
     case RDX_DATA_SPECIAL:
         switch (z & 31) {
         case 0:
@@ -373,7 +377,7 @@ void rdx_data_fill(int dtype, int data, uint64_t seed, int64_t first, int64_t co
     for (int64_t i = 0; i < count; i++, byte += type->size, z += 0x9E3779B97F4A7C15) {
         uint64_t own = mix(z);
         if (type->kind == RDX_DATA_BOOL)
-            *byte = own & 1;
+            *byte = data != RDX_DATA_MINUS && own & 1;
         else if (type->kind == RDX_DATA_FLOAT)
             write_bits(byte, encode(format, float_value(format, data, own, 0)), type->size);
         else if (type->kind == RDX_DATA_COMPLEX)

@@ -49,6 +49,7 @@ typedef enum RdxDataClass {
     RDX_DATA_NEAR,
     RDX_DATA_HOLES,
     RDX_DATA_ZEROS,
+    RDX_DATA_MINUS,
     RDX_DATA_CLASSES
 } RdxDataClass;
 

@@ -302,7 +302,7 @@ static void pick_options(Dice *dice, RdxCase *c)
     c->nan = rdx_ops[c->op].options & RDX_OPTION_NAN && chance(dice, 30) ? RDX_NAN_OMIT : RDX_NAN_PROPAGATE;
     static const uint8_t usual[] = {RDX_DATA_UNIFORM, RDX_DATA_UNIFORM, RDX_DATA_EXACT, RDX_DATA_TAILED,
                                     RDX_DATA_TAILED,  RDX_DATA_SPECIAL, RDX_DATA_TIES,  RDX_DATA_NEAR,
-                                    RDX_DATA_NEAR,    RDX_DATA_HOLES,   RDX_DATA_ZEROS};
+                                    RDX_DATA_NEAR,    RDX_DATA_HOLES,   RDX_DATA_ZEROS, RDX_DATA_MINUS};
     static const uint8_t omitted[] = {RDX_DATA_SPECIAL, RDX_DATA_HOLES, RDX_DATA_HOLES, RDX_DATA_UNIFORM};
     c->data = c->nan == RDX_NAN_OMIT && chance(dice, 80) ? omitted[below(dice, sizeof omitted)]
                                                          : usual[below(dice, sizeof usual)];
