@@ -120,9 +120,20 @@ template <int ALGEBRA, int WORK> struct Algebra;
         RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
         RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
         RDX_ALGEBRA_LANES(name, suffix)                                                                                \
-        static constexpr bool counted =                                                                                \
-            RDX_ALGEBRA_##NAME == RDX_ALGEBRA_VAR || RDX_ALGEBRA_##NAME == RDX_ALGEBRA_CVAR;                           \
-        static constexpr bool indexed = false, two_passes = false;                                                     \
+        static constexpr bool counted = false, indexed = false, two_passes = false;                                    \
+    };
+
+/* The same with counts; seal_by takes 1 / count. */
+#define RDX_COUNTED(NAME, name, WORK, Type, suffix)                                                                    \
+    template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
+        RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
+        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
+        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
+        static constexpr bool counted = true, indexed = false, two_passes = false;                                     \
+        static __device__ __forceinline__ Node seal_by(const Lane &lane, T inverse)                                    \
+        {                                                                                                              \
+            return rdx_##name##_seal_by_##suffix(lane, inverse);                                                       \
+        }                                                                                                              \
     };
 #define RDX_REALS(X, NAME, name) X(NAME, name, F32, float, f32) X(NAME, name, F64, double, f64)
 #define RDX_INTS(X, NAME, name) X(NAME, name, I32, int32_t, i32) X(NAME, name, I64, int64_t, i64)
@@ -134,8 +145,8 @@ RDX_REALS(RDX_PLAIN, SUMN, sumn)
 RDX_REALS(RDX_PLAIN, CSUMN, csumn)
 RDX_REALS(RDX_PLAIN, SUMSQ, sumsq)
 RDX_REALS(RDX_PLAIN, CSUMSQ, csumsq)
-RDX_REALS(RDX_PLAIN, VAR, var)
-RDX_REALS(RDX_PLAIN, CVAR, cvar)
+RDX_REALS(RDX_COUNTED, VAR, var)
+RDX_REALS(RDX_COUNTED, CVAR, cvar)
 RDX_REALS(RDX_PLAIN, VARN, varn)
 RDX_REALS(RDX_PLAIN, CVARN, cvarn)
 RDX_INTS(RDX_PLAIN, MAX, max)

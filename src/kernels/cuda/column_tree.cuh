@@ -1,10 +1,9 @@
-/* A thread's vector of columns that has all its rows in registers: each row is a lane of one element, and the tree is halving, written
-   out by templates: a loop would put the rows in local memory. */
+/* A thread's vector of columns that has all its rows in registers: each row is a lane of one element. */
 #ifndef RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 #define RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 
 #include "bytes.cuh"
-#include "thread.cuh"
+#include "group_tree.cuh"
 
 namespace rdx
 {
@@ -14,10 +13,11 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements;
+    static constexpr int E = K::elements, LANES = ROWS;
 
     const Problem &p;
     const Vector<K::bytes> *raw;
+    const GroupPairs<A> &pairs; /* of n, one apart */
     int n;
 
     /* The nodes of the columns. Bytes that may be taken in any order are, four columns an instruction. */
@@ -47,33 +47,33 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
             for (int e = 0; e < E; e++)
                 node[e] = {sums[e]};
         } else {
-            join<1, 0>(node);
+            join_group(*this, node);
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                settle<A>(node[e]);
         }
     }
 
-  private:
-    /* T(H, R) of each column of the vector; R < n. */
-    template <int H, int R> __device__ __forceinline__ void join(Node *node) const
+    /* What join_group asks for. */
+    template <int R> __device__ __forceinline__ void lane(Node *node) const
     {
-        if constexpr (H == ROWS) {
 #pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                read_element<A, In, MAP>(p.recipe, raw[R].word, e * K::size, x, y);
-                node[e] = node_of_element<A>(x, y, p.index_offset + (p.reduce_rank ? R * p.dims[p.keep_rank].out : 0));
-            }
-        } else {
-            Node right[E];
-            join<2 * H, R>(node);
-            if (R + H < n) {
-                constexpr int step = log2_constant(2 * H);
-                join<2 * H, R + H>(right);
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    node[e] =
-                        join_full<A>(node[e], right[e], elements_of_lane(n, R, step), elements_of_lane(n, R + H, step));
-            }
+        for (int e = 0; e < E; e++) {
+            T x, y;
+            read_element<A, In, MAP>(p.recipe, raw[R].word, e * K::size, x, y);
+            node[e] = bare_node<A>(x, y, p.index_offset + (p.reduce_rank ? R * p.dims[p.keep_rank].out : 0));
         }
+    }
+    __device__ __forceinline__ bool is_there(int row) const
+    {
+        return row < n;
+    }
+    template <int H> __device__ __forceinline__ typename A::Pair pair(int row) const
+    {
+        if constexpr (2 * H == ROWS)
+            return equal_pair<A>(1);
+        else
+            return pairs.template of<H>(row);
     }
 };
 

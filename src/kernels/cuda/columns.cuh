@@ -423,7 +423,7 @@ RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnS
         int64_t column = tile + seat.across * E;
         int64_t end = tile + s.tile_columns < item.outputs ? tile + s.tile_columns : item.outputs;
         int left = end - column < E ? (int)(end - column) : E;
-        prepare(tile, left, first, chunks, [&](auto fold) {
+        prepare(tile, left, first, chunks, [&](auto fold) RDX_INLINED {
             if constexpr (AT_ONCE) {
                 int64_t n = elements_of_chunks(p, first, chunks);
                 fold(first, node);

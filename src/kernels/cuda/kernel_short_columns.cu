@@ -53,10 +53,10 @@ template <class K> struct ShortColumns {
     }
 
     /* The nodes of the first vector, in whose place comes the next. */
-    template <int ROWS> __device__ __forceinline__ void reduce_rows(Node *node)
+    template <int ROWS> __device__ __forceinline__ void reduce_rows(const GroupPairs<typename K::A> &pairs, Node *node)
     {
         with_known<K>(p.recipe, [&](auto in, auto map) {
-            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, (int)p.recipe.count}.reduce(node);
+            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, pairs, (int)p.recipe.count}.reduce(node);
         });
 #pragma unroll
         for (int slot = 0; slot + ROWS < ROWS * vectors<ROWS>; slot++)
@@ -76,6 +76,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
         columns.template load_rows<4>();
     else
         columns.template load_rows<8>();
+    const GroupPairs<typename K::A> pairs(n, 0);
     const RdxCudaDim &step = p.dims[p.keep_rank - 1];
     int vectors = (int)p.shape.group_outputs / Columns::STRIDE, bytes = kept(together<K>(p, step));
     /* Trees and stores are long: one copy of them, and the rows go round. */
@@ -83,11 +84,11 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
     for (int v = 0; v < vectors && columns.has(v); v++) {
         typename Columns::Node node[Columns::E];
         if (n <= 2)
-            columns.template reduce_rows<2>(node);
+            columns.template reduce_rows<2>(pairs, node);
         else if (n <= 4)
-            columns.template reduce_rows<4>(node);
+            columns.template reduce_rows<4>(pairs, node);
         else
-            columns.template reduce_rows<8>(node);
+            columns.template reduce_rows<8>(pairs, node);
         Place place = seek_column(p, columns.first + v * Columns::STRIDE);
         store_vector<K>(p, {p.out + place.out, p.out2 + place.out2, 0, p.copies}, step, node, Columns::E, bytes);
     }

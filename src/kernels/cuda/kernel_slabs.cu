@@ -6,50 +6,12 @@
    Groups that are whole, and those that lack their upper half, are code of their own, which knows how many lanes there are. 128 MB, in us, without and
    so: sums of 7 x 11 49.9 and 40.6; var of 33 x 7, whose joins asked RowPairs for all counts, 75.6 and 55.2. */
 #include "greatest.cuh"
+#include "group_tree.cuh"
 #include "row_pairs.cuh"
 #include "row_tile.cuh"
 
 namespace rdx
 {
-
-/* What joins within a group of lanes ask for where not all have as many elements (RowPairs says which have more; never the upper side): for H, the join
-   of T(2h, .) for h = H 2^groups_log2. */
-template <class A, bool COUNTED = A::counted> struct GroupPairs {
-    __device__ __forceinline__ GroupPairs(int, int)
-    {
-    }
-    template <int H> __device__ __forceinline__ typename A::Pair of(int, int, int) const
-    {
-        return {};
-    }
-};
-
-template <class A> struct GroupPairs<A, true> {
-    typedef typename A::T T;
-    static constexpr int LEVELS = 4;
-    T half[LEVELS], weight[LEVELS]; /* of pairs of the fewest; of the fewest and one more */
-
-    __device__ __forceinline__ GroupPairs(int n, int groups_log2)
-    {
-#pragma unroll
-        for (int level = 0; level < LEVELS; level++) {
-            int fewest = n >> (groups_log2 + level + 1);
-            half[level] = (T)0.5 * (T)fewest;
-            weight[level] = (T)fewest / (T)(2 * fewest + 1);
-        }
-    }
-    template <int H> __device__ __forceinline__ typename A::Pair of(int n, int groups_log2, int lane) const
-    {
-        constexpr int level = log2_constant(H);
-        const int h = H << groups_log2, more = n & (2 * h - 1);
-        typename A::Pair pair = {};
-        pair.equal = (lane < more) == (lane + h < more);
-        pair.half = lane < more ? half[level] + (T)0.5 : half[level];
-        pair.greater = pair.half + pair.half;
-        pair.weight = weight[level];
-        return pair;
-    }
-};
 
 /* An output's tree: a group of ROWS lanes at most, or, GROUPS, as many as it takes, 2^k groups, a subtree each, and what they come to on a stack.
    At least half of a group is there; of eight at most, more than half. */
@@ -165,7 +127,10 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
                 if (p.shape.ascending)
                     return first_of<In, MAP, MOST>(raw, first, there);
             }
-            return tree<In, MAP, MOST, WHOLE, 1, 0>(raw, first, there);
+            Node node;
+            join_group(Lanes<In, MAP, MOST, WHOLE>{*this, raw, first, there}, &node);
+            settle<A>(node);
+            return node;
         }
     }
 
@@ -180,26 +145,34 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
         return p.index_offset + seek_element(p, lane).out;
     }
 
-    /* T(H, R) of the group; R < there. */
-    template <class In, int MAP, int MOST, bool WHOLE, int H, int R>
-    __device__ __forceinline__ Node tree(const Vector<K::size> *raw, int first, int there) const
-    {
-        if constexpr (H == MOST) {
-            return leaf<In, MAP>(raw[R], lane_of(first, R));
-        } else {
-            Node node = tree<In, MAP, MOST, WHOLE, 2 * H, R>(raw, first, there);
-            if (WHOLE || H < MOST / 2 || R + H < there) {
-                Node upper = tree<In, MAP, MOST, WHOLE, 2 * H, R + H>(raw, first, there);
-                if constexpr (WHOLE) {
-                    node = join_full<A>(node, upper, MOST / (2 * H), MOST / (2 * H));
-                } else {
-                    typename A::Pair pair = within.template of<H>(n, groups_log2, lane_of(first, R));
-                    node = A::join(node, upper, &pair);
-                }
-            }
-            return node;
+    /* The lanes of a group as join_group wants them. */
+    template <class In, int MAP, int MOST, bool WHOLE> struct Lanes {
+        typedef typename K::A A;
+        typedef typename A::Node Node;
+        static constexpr int E = 1, LANES = MOST;
+
+        const SlabFold &fold;
+        const Vector<K::size> *raw;
+        int first, there;
+
+        __device__ __forceinline__ bool is_there(int row) const
+        {
+            return WHOLE || row < MOST / 2 || row < there;
         }
-    }
+        template <int H> __device__ __forceinline__ typename A::Pair pair(int row) const
+        {
+            if constexpr (WHOLE || 2 * H == MOST)
+                return equal_pair<A>(MOST / (2 * H));
+            else
+                return fold.within.template of<H>(fold.lane_of(first, row));
+        }
+        template <int R> __device__ __forceinline__ void lane(Node *node) const
+        {
+            T x, y;
+            read_element<A, In, MAP>(fold.p.recipe, raw[R].word, 0, x, y);
+            *node = bare_node<A>(x, y, A::indexed ? fold.index_of(fold.lane_of(first, R)) : 0);
+        }
+    };
 
     /* The greatest number; those of 16 bits two at once. */
     template <class In, int MOST>
@@ -330,6 +303,16 @@ RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, co
     }
 }
 
+/* Ops and inputs whose rows have a form for each number of them: those of all others were half of what this kernel took of the plugin. */
+template <class K, class In> RDX_DEVICE constexpr bool is_usual()
+{
+    constexpr int a = K::A::algebra;
+    constexpr bool wide = K::A::work == RDX_WORK_F64, byte_float = !In::integral && K::size == 1;
+    return K::A::unit == 1 && K::size <= 8 && (!wide || K::size == 8) && !byte_float && !In::is_complex &&
+           (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_ISUM || a == RDX_ALGEBRA_VAR || a == RDX_ALGEBRA_MAX ||
+            a == RDX_ALGEBRA_ARGMAX);
+}
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words <= 2 ? 3 : 2)
     slabs_kernel(const __grid_constant__ Problem p)
@@ -354,19 +337,21 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words <= 2 ? 3 : 2)
     wait_copies<0>();
     __syncwarp();
     bool known = false;
-    with_known<K>(p.recipe, [&](auto in, auto map) {
+    with_known<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {
         typedef decltype(in) In;
         constexpr int MAP = decltype(map)::value;
-        known = true;
-        if (n <= 4)
-            reduce_slabs<K, 4, false, In, MAP>(p, tile, outputs, {pairs}, places);
-        else if (n <= 8)
-            reduce_slabs<K, 8, false, In, MAP>(p, tile, outputs, {pairs}, places);
-        else
-            reduce_slabs<K, 16, true, In, MAP>(p, tile, outputs, {pairs}, places);
+        if constexpr (is_usual<K, In>()) {
+            known = true;
+            if (n <= 4)
+                reduce_slabs<K, 4, false, In, MAP>(p, tile, outputs, {pairs}, places);
+            else if (n <= 8)
+                reduce_slabs<K, 8, false, In, MAP>(p, tile, outputs, {pairs}, places);
+            else
+                reduce_slabs<K, 16, true, In, MAP>(p, tile, outputs, {pairs}, places);
+        }
     });
     if (!known) /* little code */
-        with_input<K>(p.recipe.in, [&](auto in) {
+        with_input<K>(p.recipe.in, [&](auto in) RDX_INLINED {
             reduce_slabs<K, 2, true, decltype(in), RDX_CUDA_ANY_MAP>(p, tile, outputs, {pairs}, places);
         });
 }

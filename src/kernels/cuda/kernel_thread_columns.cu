@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_columns_kernel(con
     const RdxCudaShape &s = p.shape;
     int n = (int)p.recipe.count;
     int64_t step = p.reduce_rank ? p.dims[p.keep_rank].in : 0;
+    const GroupPairs<typename K::A> pairs(n, 0);
     for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
         Item item = item_of(p, number);
         int column = (int)threadIdx.x * E, valid = item.outputs - column < E ? (int)item.outputs - column : E;
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) thread_columns_kernel(con
         }
         Node node[E];
         auto reduce = [&](auto in, auto map) {
-            ColumnTree<K, decltype(in), decltype(map)::value, MOST_ROWS>{p, raw, n}.reduce(node);
+            ColumnTree<K, decltype(in), decltype(map)::value, MOST_ROWS>{p, raw, pairs, n}.reduce(node);
         };
         if (K::size > 1 || !with_frequent<K>(p.recipe, reduce)) /* of others one copy of the tree, for all maps */
             with_input<K>(p.recipe.in, [&](auto in) { reduce(in, std::integral_constant<int, RDX_CUDA_ANY_MAP>()); });

@@ -39,7 +39,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
     static __device__ __forceinline__ Node seal(const typename A::Lane &lane, int count, T inverse)
     {
         if constexpr (joins_counted)
-            return rdx_var_seal_by_f32(lane, inverse);
+            return A::seal_by(lane, inverse);
         else
             return A::seal(lane, count);
     }

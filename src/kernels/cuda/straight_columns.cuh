@@ -13,6 +13,7 @@
 #define RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 
 #include "columns.cuh"
+#include "group_tree.cuh"
 
 namespace rdx
 {
@@ -49,154 +50,124 @@ struct ColumnChunk {
     int n, own;
 };
 
-/* What joins of runs of 2^level lanes of a group ask for that is a quotient: the lower run has as many elements as the upper, or one more, and
-   then the weight is the same for all of them: fewer / (2 fewer + 1), where the upper has n / (the run's step), rounded down. */
-template <class T, int LEVELS> struct LevelWeights {
-    T weight[LEVELS > 0 ? LEVELS : 1];
+/* Of its longest lane. */
+RDX_DEVICE int lines_of_chunk(const Problem &p, int n)
+{
+    return ((n - 1) >> log2_of(p.recipe.lanes)) + 1;
+}
 
-    /* Of n elements, lanes of a group `step` apart. */
-    __device__ __forceinline__ LevelWeights(int n, int step)
+/* What a chunk's lanes and joins ask for that is a quotient, worked out once. */
+template <class A, bool COUNTED = A::counted> struct ChunkCounts {
+    GroupPairs<A> pairs;
+    __device__ __forceinline__ ChunkCounts(const Problem &, int n, int step_log2) : pairs(n, step_log2)
     {
-#pragma unroll
-        for (int level = 0; level < LEVELS; level++) {
-            int fewer = n >> (log2_of(step) + LEVELS - level);
-            weight[level] = (T)fewer / (T)(2 * fewer + 1);
-        }
+    }
+};
+template <class A> struct ChunkCounts<A, true> {
+    GroupPairs<A> pairs;
+    int longest;           /* lines of a lane */
+    typename A::T inverse, /* of as many; of one fewer */
+        inverse_of_fewer;
+    __device__ __forceinline__ ChunkCounts(const Problem &p, int n, int step_log2) : pairs(n, step_log2)
+    {
+        longest = lines_of_chunk(p, n);
+        inverse = (typename A::T)1 / (typename A::T)longest;
+        inverse_of_fewer = (typename A::T)1 / (typename A::T)(longest > 1 ? longest - 1 : 1);
     }
 };
 
-/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane in the order of the tree.
+/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane of the group.
 
-   In the place of elements that are not there it loads the class's first: loads behind predicates made ptxas spill 1200 bytes a thread. */
+   In the place of elements that are not there it loads others: loads behind predicates made ptxas spill 1200 bytes a thread. */
 template <class K, int LINES> struct ColumnGroup {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
     static constexpr int E = K::elements, VECTORS = 16, LANES = VECTORS / LINES, lanes_log2 = log2_constant(LANES);
+    /* An only chunk has more than half of the lanes of a group. */
+    static constexpr bool half_there = E > 1 && one_chunk_alone<A>();
 
     const Problem &p;
     const ColumnChunk &chunk;
-    int first_lane, lane_step;
-    int64_t pitch;      /* asked for anew by each group: places kept from group to group are 32 registers */
-    unsigned there = 0; /* a bit a vector */
+    const ChunkCounts<A> &counts;
+    int first_lane, step_log2;
+    int there; /* how many lanes are, the first ones */
     Vector<K::bytes> got[VECTORS];
-    /* Joins by LevelWeights: of vectors. Elements alone gain nothing by them, and var of two bytes spilled. */
-    static constexpr bool weighted = A::counted && E > 1;
-    struct NoWeights {
-    };
-    typedef typename std::conditional<weighted, LevelWeights<T, lanes_log2>, NoWeights>::type Weights;
 
-    /* Of the lanes from first_lane on. */
-    __device__ __forceinline__ ColumnGroup(const Problem &problem, const ColumnChunk &own, int first)
-        : p(problem), chunk(own), first_lane(first),
-          lane_step((problem.shape.classes << problem.shape.lanes_log2) >> lanes_log2),
-          pitch(forgotten(problem.dims[problem.keep_rank].in))
+    /* Of the lanes `first`, first + 2^step_log2, ... */
+    __device__ __forceinline__ ColumnGroup(const Problem &problem, const ColumnChunk &own,
+                                           const ChunkCounts<A> &of_chunk, int first, int log2)
+        : p(problem), chunk(own), counts(of_chunk), first_lane(first), step_log2(log2),
+          there(((own.n - 1 - first) >> log2) + 1)
     {
-        /* All places first, from one base: computing each before its load was slower where three blocks shared the registers. */
-        int64_t places[VECTORS];
-        const unsigned char *column = chunk.column;
-        if (E > 1 || p.reduce_rank == 1) {
-            column = (const unsigned char *)forgotten((int64_t)(column + chunk.start * pitch));
-#pragma unroll
-            for (int v = 0; v < VECTORS; v++)
-                places[v] = (unsigned)within(v) * pitch;
-        } else {
-#pragma unroll 1
-            for (int v = 0; v < VECTORS; v++)
-                rotate(places, VECTORS, seek_reduced(p, chunk.start + within(v)).in);
-        }
-#pragma unroll
-        for (int v = 0; v < VECTORS; v++) {
-            there |= (unsigned)(element(v) < chunk.n) << v;
-            load_vector<K>(got[v], column + places[v], E, p.recipe.in);
-        }
+        if (E > 1 || p.reduce_rank == 1)
+            load_along();
+        else
+            load_anywhere();
     }
 
     __device__ __forceinline__ void fold(Node *node) const
     {
-        with_known<K>(p.recipe, [&](auto in, auto map) {
+        with_known<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {
             typedef decltype(in) In;
             constexpr int MAP = decltype(map)::value;
             if constexpr (compares_numbers_alone<A, In>()) {
                 Vector<K::bytes> greatest = greatest_of<In, VECTORS>(p.recipe, got);
                 lift<In, MAP>(greatest, node);
             } else {
-                lanes<In, MAP, 0, LANES>(weights(), node);
+                join_group(Lanes<In, MAP>{*this}, node);
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    settle<A>(node[e]);
             }
         });
     }
 
   private:
-    /* Of the chunk, which has fewer where the vector is not there. */
-    __device__ __forceinline__ int element(int v) const
+    /* All from one base, in the order in which join_group takes lanes. What is not there is the last that is. */
+    __device__ __forceinline__ void load_along()
     {
-        return first_lane + reverse_bits(v / LINES, lanes_log2) * lane_step + v % LINES * p.recipe.lanes;
-    }
-    __device__ __forceinline__ int within(int v) const
-    {
-        return element(v) < chunk.n ? element(v) : chunk.own;
-    }
-
-    __device__ __forceinline__ bool is_there(int v) const
-    {
-        return there >> v & 1;
-    }
-
-    __device__ __forceinline__ Weights weights() const
-    {
-        if constexpr (weighted)
-            return Weights(chunk.n, lane_step);
-        else
-            return {};
-    }
-
-    /* COUNT lanes from the group's lane FIRST on, and the elements of such a run. */
-    template <class In, int MAP, int FIRST, int COUNT>
-    __device__ __forceinline__ void lanes(const Weights &weights, Node *node) const
-    {
-        if constexpr (COUNT == 1) {
-            lane<In, MAP, FIRST * LINES>(node);
-        } else {
-            constexpr int half = COUNT / 2;
-            Node upper[E];
-            lanes<In, MAP, FIRST, half>(weights, node);
-            lanes<In, MAP, FIRST + half, half>(weights, upper);
-            if (is_there((FIRST + half) * LINES)) {
-                if constexpr (weighted) {
-                    join_runs<FIRST, half>(weights, node, upper);
-                } else {
-                    int lower_count = A::counted ? elements<half>(FIRST) : 0;
-                    int upper_count = A::counted ? elements<half>(FIRST + half) : 0;
+        const int64_t pitch = forgotten(p.dims[p.keep_rank].in), each = pitch << step_log2,
+                      line = LINES > 1 ? pitch << log2_of(p.recipe.lanes) : 0;
+        const unsigned char *first =
+            chunk.column + (chunk.start + (half_there || there > 0 ? first_lane : chunk.own)) * pitch;
+        const unsigned last = there > 0 ? there - 1 : 0;
 #pragma unroll
-                    for (int e = 0; e < E; e++)
-                        node[e] = join_full<A>(node[e], upper[e], lower_count, upper_count);
-                }
-            }
+        for (int i = 0; i < LANES; i++) {
+            const int r = reverse_bits(i, lanes_log2);
+            const unsigned char *lane = first + (is_surely_there(r) || r < last ? r : last) * each;
+            const int lines = lines_of(r);
+            const unsigned last_line = lines > 0 ? lines - 1 : 0;
+#pragma unroll
+            for (int l = 0; l < LINES; l++)
+                load_vector<K>(got[r * LINES + l], lane + (l < last_line ? l : last_line) * line, E, p.recipe.in);
         }
     }
-    template <int FIRST, int COUNT>
-    __device__ __forceinline__ void join_runs(const Weights &weights, Node *lower, const Node *upper) const
+    __device__ __forceinline__ void load_anywhere()
     {
-        const int more = elements<COUNT>(FIRST);
-        typename A::Pair pair = {};
-        auto join = [&](bool equal) {
-            pair.equal = equal;
+        int64_t places[VECTORS];
+#pragma unroll 1
+        for (int v = 0; v < VECTORS; v++) {
+            int element = element_of(v / LINES, v % LINES);
+            rotate(places, VECTORS, seek_reduced(p, chunk.start + (element < chunk.n ? element : chunk.own)).in);
+        }
 #pragma unroll
-            for (int e = 0; e < E; e++)
-                lower[e] = A::join(lower[e], upper[e], &pair);
-        };
-        pair.half = (T)0.5 * (T)more;
-        pair.greater = (T)more;
-        pair.weight = weights.weight[log2_constant(COUNT)];
-        if (more == elements<COUNT>(FIRST + COUNT)) /* asked once, not for every element */
-            join(true);
-        else
-            join(false);
+        for (int v = 0; v < VECTORS; v++)
+            load_vector<K>(got[v], chunk.column + places[v], E, p.recipe.in);
     }
-    template <int COUNT> __device__ __forceinline__ int elements(int first) const
+
+    /* Of the chunk. */
+    __device__ __forceinline__ int element_of(int r, int line) const
     {
-        return elements_of_lane(chunk.n, element(first * LINES),
-                                log2_of(lane_step) + lanes_log2 - log2_constant(COUNT));
+        return first_lane + (r << step_log2) + line * p.recipe.lanes;
+    }
+    __device__ __forceinline__ int lines_of(int r) const
+    {
+        return LINES > 1 ? ((chunk.n - 1 - element_of(r, 0)) >> log2_of(p.recipe.lanes)) + 1 : 1;
+    }
+    static __device__ __forceinline__ constexpr bool is_surely_there(int r)
+    {
+        return half_there && A::counted && r < LANES / 2;
     }
 
     template <class In, int MAP> __device__ __forceinline__ void lift(const Vector<K::bytes> &vector, Node *node) const
@@ -209,67 +180,146 @@ template <class K, int LINES> struct ColumnGroup {
         }
     }
 
-    /* Calls f(line, e, x, y) for the elements of the lane whose first vector is FIRST. */
-    template <class In, int MAP, int FIRST, class F> __device__ __forceinline__ void each(F f) const
-    {
+    /* The lanes as join_group wants them. */
+    template <class In, int MAP> struct Lanes {
+        typedef typename K::A A;
+        typedef typename A::Node Node;
+        static constexpr int E = K::elements, LANES = ColumnGroup::LANES;
+        /* Of more lines few lanes are so short, and loads of the others would wait behind the question. */
+        static constexpr bool alone_is_less = LINES <= 2 && (A::counted || A::two_passes);
+
+        const ColumnGroup &group;
+
+        __device__ __forceinline__ bool is_there(int r) const
+        {
+            return is_surely_there(r) || r < group.there;
+        }
+        template <int H> __device__ __forceinline__ typename A::Pair pair(int r) const
+        {
+            if (LINES == 1 && 2 * H == LANES)
+                return equal_pair<A>(1);
+            return group.counts.pairs.template of<H>(group.element_of(r, 0));
+        }
+
+        /* Nodes that counts or exponentials go into are made of an element alone where a lane is no more. */
+        template <int R> __device__ __forceinline__ void lane(Node *node) const
+        {
+            if constexpr (alone_is_less) {
 #pragma unroll
-        for (int line = 0; line < LINES; line++) {
-            if (line > 0 && !is_there(FIRST + line))
-                continue;
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                T x, y;
-                read_element<A, In, MAP>(p.recipe, got[FIRST + line].word, e * K::size, x, y);
-                f(line, e, x, y);
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    element<R>(0, e, x, y);
+                    node[e] = bare_node<A>(x, y, 0);
+                }
+                if (LINES > 1 && group.lines_of(R) > 1)
+                    fold_lines<R>(node);
+            } else {
+                fold_lines<R>(node);
             }
         }
-    }
 
-    template <class In, int MAP, int FIRST> __device__ __forceinline__ void lane(Node *node) const
-    {
-        if constexpr (LINES == 1 && (weighted || A::two_passes)) {
-            each<In, MAP, FIRST>([&](int, int e, T x, T y) { node[e] = node_of_element<A>(x, y, 0); });
-        } else if constexpr (A::two_passes) {
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] = {A::lowest(), 0};
-            each<In, MAP, FIRST>([&](int, int e, T x, T) { node[e].m = A::greater(node[e].m, x); });
-            each<In, MAP, FIRST>([&](int, int e, T x, T) { node[e].s = A::add(node[e].s, x, node[e].m); });
-        } else {
-            typename Step<A>::State state[E];
-            each<In, MAP, FIRST>([&](int line, int e, T x, T y) {
-                int64_t at = A::indexed ? index(FIRST + line) : 0;
-                state[e] = line == 0 ? Step<A>::begin(x, y, at) : Step<A>::next(state[e], x, y, line, at);
-            });
-            int count = A::counted ? elements<1>(FIRST / LINES) : 0;
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                node[e] = Step<A>::end(state[e], count);
+      private:
+        template <int R> __device__ __forceinline__ void element(int line, int e, T &x, T &y) const
+        {
+            read_element<A, In, MAP>(group.p.recipe, group.got[R * LINES + line].word, e * K::size, x, y);
         }
-    }
-
-    __device__ __forceinline__ int64_t index(int v) const
-    {
-        return p.index_offset + seek_element(p, chunk.start + element(v)).out;
-    }
+        template <int R> __device__ __forceinline__ void fold_lines(Node *node) const
+        {
+            if constexpr (A::two_passes) {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = {A::lowest(), 0};
+                each<R>([&](int, int e, T x, T) RDX_INLINED { node[e].m = A::greater(node[e].m, x); });
+                each<R>([&](int, int e, T x, T) RDX_INLINED { node[e].s = A::add(node[e].s, x, node[e].m); });
+            } else {
+                typename Step<A>::State state[E];
+                each<R>([&](int line, int e, T x, T y) RDX_INLINED {
+                    int64_t at = A::indexed ? index(R, line) : 0;
+                    state[e] = line == 0 ? Step<A>::begin(x, y, at) : Step<A>::next(state[e], x, y, line, at);
+                });
+                end<R>(state, node);
+            }
+        }
+        /* Calls f(line, e, x, y) for the elements of a lane. */
+        template <int R, class F> __device__ __forceinline__ void each(F f) const
+        {
+            const int lines = group.lines_of(R);
+#pragma unroll
+            for (int line = 0; line < LINES; line++) {
+                if (line > (alone_is_less ? 1 : 0) && line >= lines)
+                    continue;
+#pragma unroll
+                for (int e = 0; e < E; e++) {
+                    T x, y;
+                    element<R>(line, e, x, y);
+                    f(line, e, x, y);
+                }
+            }
+        }
+        template <int R> __device__ __forceinline__ void end(const typename Step<A>::State *state, Node *node) const
+        {
+            if constexpr (A::counted) {
+                const ChunkCounts<A> &counts = group.counts;
+                T inverse = group.lines_of(R) < counts.longest ? counts.inverse_of_fewer : counts.inverse;
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = A::seal_by(state[e], inverse);
+            } else {
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    node[e] = Step<A>::end(state[e], 0);
+            }
+        }
+        __device__ __forceinline__ int64_t index(int r, int line) const
+        {
+            return group.p.index_offset + seek_element(group.p, group.chunk.start + group.element_of(r, line)).out;
+        }
+    };
 };
+
+/* A thread's runs of lanes that are all there meet on its stack: `node` is the (i + 1)-th of 2^levels, of lanes `lane`, lane + 2^step_log2, ... */
+template <class K>
+RDX_DEVICE void push_lanes(const ColumnStack<K> &stack, int n, int i, int levels, int lane, int step_log2,
+                           typename K::A::Node *node)
+{
+    typedef typename K::A A;
+    int level = 0;
+#pragma unroll 1
+    for (; i >> level & 1; level++) {
+        typename A::Node lower[K::elements];
+#pragma unroll
+        for (int e = 0; e < K::elements; e++)
+            lower[e] = stack.get(level, e);
+        lane -= 1 << --step_log2;
+        join_vectors<A, K::elements>(lower, node, pair_of_lanes<A>(n, lane, step_log2));
+#pragma unroll
+        for (int e = 0; e < K::elements; e++)
+            node[e] = lower[e];
+    }
+    if (level < levels)
+        stack.put(level, node);
+}
 
 /* The node of a thread's class of a chunk, from groups of LINES lines. */
 template <class K, int LINES>
 RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, const ColumnChunk &chunk,
                                typename K::A::Node *node)
 {
-    constexpr int lanes_log2 = log2_constant(16 / LINES);
+    typedef typename K::A A;
+    typedef ColumnGroup<K, LINES> Group;
     const RdxCudaShape &s = p.shape;
-    int groups_log2 = s.lanes_log2 - lanes_log2, classes_log2 = log2_of(s.classes);
-    auto lane = [&](int64_t group) { return lane_of(s, chunk.own, (int)group << lanes_log2); };
-    auto elements = [&](int64_t first, int log2) {
-        return elements_of_lane(chunk.n, lane(first), classes_log2 + groups_log2 - log2);
-    };
+    int groups_log2 = s.lanes_log2 - Group::lanes_log2, step_log2 = log2_of(s.classes) + groups_log2;
+    const ChunkCounts<A> counts(p, chunk.n, step_log2);
+    auto lane = [&](int64_t group) { return lane_of(s, chunk.own, (int)group << Group::lanes_log2); };
 #pragma unroll 1
     for (int i = 0; i < 1 << groups_log2; i++) {
-        ColumnGroup<K, LINES>(p, chunk, lane(i)).fold(node);
-        stack.take(i, groups_log2, node, elements);
+        int first = lane(i);
+        Group(p, chunk, counts, first, step_log2).fold(node);
+        if constexpr (Group::half_there)
+            push_lanes(stack, chunk.n, i, groups_log2, first, step_log2, node);
+        else
+            stack.take(i, groups_log2, node,
+                       [&](int64_t run, int log2) { return elements_of_lane(chunk.n, lane(run), step_log2 - log2); });
     }
 }
 
@@ -279,7 +329,7 @@ RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, co
                                typename K::A::Node *node)
 {
     constexpr bool all = K::elements > 1; /* elements alone are little in flight either way */
-    int longest = ((chunk.n - 1) >> log2_of(p.recipe.lanes)) + 1, fewest = 16 >> p.shape.lanes_log2;
+    int longest = lines_of_chunk(p, chunk.n), fewest = 16 >> p.shape.lanes_log2;
     int lines = longest > fewest ? longest : fewest;
     if (chunk.own >= chunk.n)
         return;
@@ -322,7 +372,7 @@ template <class K> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *
     ColumnStack<K> stack = {shared + warp_of_block() * s.stack_words + thread};
     Item item = item_of(p, (unsigned)blockIdx.x);
     int own = seat.class_of(s, item.residue);
-    reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int, int64_t, int64_t, auto each_chunk) {
+    reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int, int64_t, int64_t, auto each_chunk) RDX_INLINED {
         const unsigned char *at = p.in + seek_output(p, item.first_output + tile).in;
         int64_t last = item.outputs - tile - 1; /* column of the tile */
         int by = 0;
@@ -332,7 +382,7 @@ template <class K> RDX_DEVICE void straight_columns(const Problem &p, uint32_t *
         int64_t vector = (last + by) / K::elements;
         vector = (seat.across < vector ? seat.across : vector) * K::elements - by;
         at += K::elements > 1 ? vector * K::size : vector * p.dims[p.keep_rank - 1].in;
-        each_chunk([&](int64_t chunk, typename A::Node *node) {
+        each_chunk([&](int64_t chunk, typename A::Node *node) RDX_INLINED {
             ColumnChunk here = {at, chunk * 16 * p.recipe.lanes, elements_of_chunk(p, chunk), own};
             straight_class<K>(p, stack, here, node);
             if (K::elements > 1 && s.shifted)
