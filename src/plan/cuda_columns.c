@@ -12,7 +12,7 @@ enum {
     FEW_CHUNKS = 4,
     FEWEST_SHIFTED = 64, /* rows that start anywhere of var and logsumexp in straight_columns */
     SHORT_COUNT = 256,
-    HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' launch bounds */
+    HELD_WARPS = 16, /* of a multiprocessor, by the registers of few_columns' and straight_columns' launch bounds */
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
 };
 
@@ -91,12 +91,17 @@ bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     return cut_few_rows(launch, s, config, 1, whole ? space->keep_count : run);
 }
 
-/* Warps of a multiprocessor that keep a stream of columns coming: those for which there are registers and shared memory, less those of a team
-   that wait for one with a vector more. */
+/* Warps for which a multiprocessor has registers and shared memory, of which a block takes so many bytes. */
+static int64_t held_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape, int64_t bytes)
+{
+    return rdx_min(device->shared_per_unit / (bytes + RESERVED), HELD_WARPS / shape->warps) * shape->warps;
+}
+
+/* Those that keep a stream of columns coming: less those of a team that wait for one with a vector more. */
 static double busy_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape, int64_t columns, int64_t bytes)
 {
-    int64_t blocks = rdx_min(device->shared_per_unit / (bytes + RESERVED), HELD_WARPS / shape->warps);
-    return (double)(blocks * shape->warps * columns) / (double)(shape->team * rdx_div_up(columns, shape->team));
+    return (double)(held_warps(device, shape, bytes) * columns) /
+           (double)(shape->team * rdx_div_up(columns, shape->team));
 }
 
 /* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else all warps of the block, two to
@@ -223,6 +228,15 @@ static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
     return lanes;
 }
 
+/* Levels of the stack of a thread without a ring, of 2^lanes_log2 lanes of so many lines: what it asks for at once is one run (straight_class). */
+static int straight_levels(const RdxCudaLaunch *launch, int lanes_log2, int64_t lines)
+{
+    const int vectors = RDX_CUDA_STRAIGHT_VECTORS(launch->elements, launch->words);
+    const int of_lane = rdx_cuda_log2_up(rdx_max(lines, vectors >> lanes_log2));
+    const int lines_log2 = launch->elements == 1 ? rdx_round_up(of_lane, 2) : of_lane; /* one alone: 1, 4 or 16 lines */
+    return lanes_log2 - rdx_max(rdx_cuda_log2_up(vectors) - lines_log2, 0);
+}
+
 /* The blocks of class_warps warps, and of as many side by side as shared memory has room for, most_side at most; false: not even those. */
 static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t most_side,
                          int groups)
@@ -240,7 +254,8 @@ static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     int64_t chunks = rdx_min(rdx_cuda_chunks(launch, recipe), shape->part_chunks);
     bool at_once = groups > 0 && recipe->exact && !recipe->indexed; /* all chunks are one */
     int chunk_levels = chunks == 1 || at_once ? 0 : recipe->exact ? 1 : rdx_cuda_log2_up(chunks) + 1;
-    shape->lane_levels = recipe->exact ? 1 : (int)rdx_max(shape->lanes_log2, 1);
+    const int levels = groups > 0 ? shape->lanes_log2 : straight_levels(launch, shape->lanes_log2, lines);
+    shape->lane_levels = recipe->exact ? 1 : rdx_max(levels, 1);
     shape->stack_words = (shape->lane_levels + chunk_levels) * launch->elements * launch->words * 32;
     for (int64_t side = rdx_min(RDX_CUDA_WARPS / shape->class_warps, most_side); side > 0; side /= 2) {
         shape->warps = shape->class_warps * (int)side;
@@ -264,6 +279,20 @@ static bool gain_by_halves(const RdxCudaLaunch *launch, const RdxSituation *s)
     const RdxDeviceInfo *device = s->device;
     return launch->shape.class_warps > 1 && 2 * launch->shape.items > 3 * device->units &&
            2 * (rdx_cuda_shared(&launch->shape, launch->words) + RESERVED) > device->shared_per_unit;
+}
+
+/* Stacks of half of the lanes have a level less: warps that share columns, as long as there is room for more of them so. */
+static void lower_stacks(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t side,
+                         int64_t lanes)
+{
+    for (RdxCudaLaunch trial = *launch; trial.shape.class_warps < RDX_CUDA_WARPS && 2 * trial.shape.classes <= lanes;) {
+        trial.shape.class_warps *= 2;
+        if (!seat_columns(&trial, s, config, side, 0) ||
+            held_warps(s->device, &trial.shape, rdx_cuda_shared(&trial.shape, launch->words)) <=
+                held_warps(s->device, &launch->shape, rdx_cuda_shared(&launch->shape, launch->words)))
+            return;
+        *launch = trial;
+    }
 }
 
 /* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class alike, and a
@@ -292,8 +321,9 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     int64_t column_warps = space->keep_count / columns * rdx_div_up(columns, (int64_t)shape->width * elements);
     int64_t lines = rdx_min(rdx_div_up(recipe->count, recipe->lanes), 16);
     int wanted = groups > 0 ? ring_warps(launch, s, columns, lanes) : straight_warps(launch, s);
-    shape->class_warps =
-        class_warps_for(shape, column_warps, lanes, groups > 0 ? 1 : 16 / rdx_pow2_ceil(lines), wanted);
+    shape->class_warps = class_warps_for(
+        shape, column_warps, lanes,
+        groups > 0 ? 1 : rdx_max(RDX_CUDA_STRAIGHT_VECTORS(elements, launch->words) / rdx_pow2_ceil(lines), 1), wanted);
     if (shifted) {
         int64_t pitch = space->reduce[0].in,
                 alike = pitch ? 16 / rdx_min(pitch & -pitch, 16) : 1; /* rows to the next */
@@ -310,6 +340,8 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
         shape->class_warps /= 2;
         seat_columns(launch, s, config, side, groups); /* half of what had room */
     }
+    if (groups == 0)
+        lower_stacks(launch, s, config, side, lanes);
     return groups > 0 || shape->items <= INT32_MAX;
 }
 
@@ -342,7 +374,7 @@ static int one_chunk_elements(const RdxSituation *s, int words)
         return 0;
     if (size == 1 || rdx_recipe_chunks(recipe) > 1 || (var && whole >= (wide ? 2 : size == 2 ? 8 : 16)))
         return 0;
-    return (int)rdx_min(16 / size, 8 / words);
+    return (int)rdx_min(16 / size, 16 / words);
 }
 
 /* 16 packed rows and more along one dim, with an unmasked map: whole, aligned vectors, or shifted, starting anywhere but at

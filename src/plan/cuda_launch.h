@@ -109,6 +109,10 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
 enum { RDX_CUDA_SHORT_ROWS = 8 };
 
+/* Vectors of columns that a thread without a ring asks for at once: it has registers for their nodes, 16 words where it asks for half as many (straight_columns.cuh).
+   H200, us, by 16 of 4 elements and by 8 of 8: var bf16 over the middle of 7710 x 17 x 1024 177, 136, of 436 x 300 x 1024 138, 123, of 131 x 1000 x 1024 89, 79. */
+#define RDX_CUDA_STRAIGHT_VECTORS(elements, words) ((elements) * (words) > 8 ? 8 : 16)
+
 /* How blocks cut the problem. A group is the outputs of one block, of short_rows, tile_rows and slabs those of a warp; it never crosses a multiple of run_outputs. What blocks of rows ask for
    before their first load comes first (kernels/cuda/problem.h), then what those of columns do. */
 typedef struct RdxCudaShape {

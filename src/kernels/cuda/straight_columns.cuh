@@ -1,8 +1,8 @@
-/* Columns straight from memory into registers. Threads have classes of lanes as in columns.cuh, but a thread asks for 16 vectors, those of
+/* Columns straight from memory into registers. Threads have classes of lanes as in columns.cuh, but a thread asks for 8 or 16 vectors, those of
    one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
    ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 4 to 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
+   A vector is 8 or 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
 
    Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
    line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
@@ -24,17 +24,15 @@ template <class A> constexpr bool one_chunk_alone()
     return A::algebra == RDX_ALGEBRA_VAR || (A::algebra == RDX_ALGEBRA_LSE && A::work == RDX_WORK_F32);
 }
 
-/* Elements of a vector, for ops whose nodes are small; 0 for others, which rings serve. A thread has registers for the nodes of 8 words, so
-   a vector of those may have fewer elements than fill 16 bytes. */
+/* Elements of a vector, for ops whose nodes are small; 0 for others, which rings serve. */
 template <class A> constexpr int straight_elements(int size)
 {
-    constexpr int most = 8 / A::words;
     const int all = 16 / size;
     if (size == 1 || A::unit > 1 || A::indexed)
         return 0;
     if (one_chunk_alone<A>())
-        return all < most ? all : most;
-    return all <= most && !A::counted && !A::two_passes ? all : 0;
+        return all < 16 / A::words ? all : 16 / A::words;
+    return all * A::words <= 8 && !A::counted && !A::two_passes ? all : 0;
 }
 
 /* Whether a kernel for what straight_columns does not take has use for this op. */
@@ -76,14 +74,16 @@ template <class A> struct ChunkCounts<A, true> {
     }
 };
 
-/* The 16 vectors that a thread asks for at once: `LINES` lines of a lane, then those of the next lane of the group.
+/* The vectors that a thread asks for at once, 8 or 16: `LINES` lines of a lane, then those of the next lane of the group.
 
    In the place of elements that are not there it loads others: loads behind predicates made ptxas spill 1200 bytes a thread. */
 template <class K, int LINES> struct ColumnGroup {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
-    static constexpr int E = K::elements, VECTORS = 16, LANES = VECTORS / LINES, lanes_log2 = log2_constant(LANES);
+    static constexpr int E = K::elements, FEWEST = RDX_CUDA_STRAIGHT_VECTORS(E, K::A::words),
+                         VECTORS = FEWEST > LINES ? FEWEST : LINES, LANES = VECTORS / LINES,
+                         lanes_log2 = log2_constant(LANES);
     /* An only chunk has more than half of the lanes of a group. */
     static constexpr bool half_there = E > 1 && one_chunk_alone<A>();
 
@@ -329,7 +329,8 @@ RDX_DEVICE void straight_class(const Problem &p, const ColumnStack<K> &stack, co
                                typename K::A::Node *node)
 {
     constexpr bool all = K::elements > 1; /* elements alone are little in flight either way */
-    int longest = lines_of_chunk(p, chunk.n), fewest = 16 >> p.shape.lanes_log2;
+    constexpr int vectors = RDX_CUDA_STRAIGHT_VECTORS(K::elements, K::A::words);
+    int longest = lines_of_chunk(p, chunk.n), fewest = vectors >> p.shape.lanes_log2;
     int lines = longest > fewest ? longest : fewest;
     if (chunk.own >= chunk.n)
         return;
