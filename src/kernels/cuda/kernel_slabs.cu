@@ -309,8 +309,8 @@ template <class K, class In> RDX_DEVICE constexpr bool is_usual()
     constexpr int a = K::A::algebra;
     constexpr bool wide = K::A::work == RDX_WORK_F64, byte_float = !In::integral && K::size == 1;
     return K::A::unit == 1 && K::size <= 8 && (!wide || K::size == 8) && !byte_float && !In::is_complex &&
-           (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_ISUM || a == RDX_ALGEBRA_VAR || a == RDX_ALGEBRA_MAX ||
-            a == RDX_ALGEBRA_ARGMAX);
+           (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_ISUM || a == RDX_ALGEBRA_VAR || a == RDX_ALGEBRA_LSE ||
+            a == RDX_ALGEBRA_MAX || a == RDX_ALGEBRA_ARGMAX);
 }
 
 template <class K>
