@@ -86,6 +86,21 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     }
 }
 
+/* Levels of finished lanes on a thread's stack, of chunks of whole lines or of one of n: of threads without rings what is asked for at once is one run. */
+static int thread_levels(const PlanCase *p, const RdxCudaLaunch *cut, int64_t n)
+{
+    const bool single = cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS;
+    if (!single && cut->kind != RDX_CUDA_KIND_STRAIGHT_COLUMNS)
+        return cut->shape.lanes_log2;
+    const int vectors = cut->elements * cut->words > 8 ? 8 : 16;
+    int lines = (int)rdx_min(rdx_div_up(n, p->recipe.lanes), 16), lanes = 1;
+    lines = lines > vectors >> cut->shape.lanes_log2 ? lines : vectors >> cut->shape.lanes_log2;
+    lines = single && lines > 1 ? (lines > 4 ? 16 : 4) : (int)rdx_pow2_ceil(lines);
+    while (2 * lanes * lines <= vectors)
+        lanes *= 2;
+    return cut->shape.lanes_log2 - log2_of(lanes);
+}
+
 /* Each chunk in one part, each lane of a chunk in one residue class and there in one place of one batch. */
 static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
 {
@@ -245,7 +260,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
     case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
-        KEEPS(cut->elements * cut->words <= 8 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
+        KEEPS(cut->elements * cut->words <= 16 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
         KEEPS(cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS || chunks == 1 ||
               rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words));
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
@@ -278,7 +293,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->warps <= RDX_CUDA_WARPS && s->warps % s->class_warps == 0);
         KEEPS(s->tile_columns == (s->warps / s->class_warps * s->width - s->shifted) * cut->elements);
         KEEPS(s->tile_columns > 0);
-        KEEPS(s->lane_levels >= (p->recipe.exact ? 1 : s->lanes_log2));
+        KEEPS(s->lane_levels >= 1 &&
+              (p->recipe.exact || s->lane_levels >= thread_levels(p, cut, p->space.reduce_count)));
         bool at_once = rings && p->recipe.exact && !p->recipe.indexed; /* all chunks of a part */
         int chunk_levels = part == 1 || at_once ? 0 : p->recipe.exact ? 1 : log2_of(part) + 1;
         KEEPS(s->stack_words >= (s->lane_levels + chunk_levels) * cut->elements * cut->words * 32);
