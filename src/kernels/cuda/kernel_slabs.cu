@@ -1,7 +1,7 @@
 /* thread: outputs of at most a line of elements that share slabs of memory (plan/layout.h), as where an axis goes between short runs. A warp copies
    a tile of whole slabs as they lie, and its threads fold an output each out of it, an element a lane; there is no barrier but the warp's. 256 MB
    on an H200, an element a load from memory and so, in us: sums of 3 x 3 f32 257 and 83, 7 x 11 163 and 73, 33 x 7 315 and 67, var of 7 x 11 276 and
-   89.
+   79.
 
    Groups that are whole, and those that lack their upper half, are code of their own, which knows how many lanes there are. 128 MB, in us, without and
    so: sums of 7 x 11 49.9 and 40.6; var of 33 x 7, whose joins asked RowPairs for all counts, 75.6 and 55.2. */
