@@ -20,7 +20,7 @@ static const char *const corners[] = {
     "col-2Kx1K sum:f32:2048x1024/0",        /* what a last block costs decides */
     "bytes-8 max:i8:8000000x8/1",           /* rows of whole vectors of 8 bytes */
     "few-small sum:f32:128256x3/0",         /* no stream */
-    "deep-stack var:bf16:4000x1500x2048/1", /* two warps share columns, so that two blocks have room */
+    "deep-stack var:bf16:4000x1500x2048/1", /* warps share columns, so that more of them have room */
 };
 
 enum { LINE = 1024 };

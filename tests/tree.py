@@ -32,6 +32,8 @@ z = mix(seed, i); `w` is z >> 32 and gives imaginary parts:
     zeros    where (z >> 8) % 8 is 0 floats -1, ints 1; elsewhere zero, floats with a minus sign when z & 1;
              bool z & 1; imaginary parts from w
     minus    -0 in both parts, ints 0, bool false
+    tiny     a zero where z & 2 is 0, else the smallest subnormal, with a minus sign when z & 1; ints z & 1,
+             bool z & 1; imaginary parts from w
 With beta, the output held data=exact of seed + 1 before, numbered in its own storage.
 """
 
@@ -142,6 +144,8 @@ def int_values(dtype, data, z):
     size, signed = INTS[dtype]
     if data == "minus":
         return np.zeros(z.shape, I64)
+    if data == "tiny":
+        return (z & U64(1)).astype(I64)
     if dtype == "bool":
         return modulo(z, 2)
     kind = np.dtype("<%s%d" % ("i" if signed else "u", size))
@@ -170,6 +174,9 @@ def float_values(dtype, data, z, u, r, power, hole):
         return np.where(modulo(z >> U64(8), 8) == 0, -1.0, np.where((z & U64(1)) == U64(1), -0.0, 0.0))
     if data == "minus":
         return np.full(z.shape, -0.0)
+    if data == "tiny":
+        smallest = np.ldexp(1.0, FORMATS[dtype].emin - FORMATS[dtype].precision + 1)
+        return np.where((z & U64(2)) == 0, 0.0, smallest) * np.where((z & U64(1)) == 0, 1.0, -1.0)
     if data in ("tailed", "holes"):
         value = round_into(np.ldexp(u, power), dtype)
         return np.where(hole, np.nan, value) if data == "holes" else value
@@ -185,7 +192,7 @@ def float_values(dtype, data, z, u, r, power, hole):
 
 def values(dtype, data, seed, count):
     """The storage: a list of parts, floats exactly in f64, ints as numpy ints."""
-    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes", "zeros", "minus"), data
+    assert data in ("exact", "uniform", "tailed", "special", "ties", "near", "holes", "zeros", "minus", "tiny"), data
     z = mix(seed, count)
     if dtype in INTS:
         return [int_values(dtype, data, z)]
@@ -1238,6 +1245,9 @@ def data_cases():
     for dtype in ("bf16", "f32", "f64", "c64"):  # of nothing but -0: sums keep it, prods and means of variances do not
         for op, rest in (("sum", ""), ("mean", ""), ("prod", ""), ("var", ":out2=1"), ("sum", ":nan=omit")):
             yield "%s:%s:3x300/1:data=minus%s" % (op, dtype, rest)
+    for dtype in ("bf16", "f32", "f64", "c64"):  # halves of the smallest subnormal, whose sign a mean keeps
+        for shape in ("2x16/0", "3x16/0", "7x16/0", "17x16/0", "300x16/0"):
+            yield "var:%s:%s:data=tiny:out2=1" % (dtype, shape)
     yield "sum:i16:3x300/1:data=minus"
     yield "any:bool:3x300/1:data=minus"
 

@@ -224,7 +224,7 @@ void rdx_data_store(int dtype, void *at, double value)
 }
 
 static const char *const class_names[RDX_DATA_CLASSES] = {"uniform", "exact", "tailed", "special", "ties",
-                                                          "near",    "holes", "zeros",  "minus"};
+                                                          "near",    "holes", "zeros",  "minus",   "tiny"};
 
 const char *rdx_data_class_name(int data)
 {
@@ -315,6 +315,8 @@ static double float_value(const Format *format, int data, uint64_t z, int part)
         return (own >> 8) % 8 == 0 ? -1.0 : own & 1 ? -0.0 : 0.0;
     case RDX_DATA_MINUS: /* sums of it show what began with +0 */
         return -0.0;
+    case RDX_DATA_TINY: /* half of it is a zero of either sign */
+        return own & 2 ? (own & 1 ? -decode(format, 1) : decode(format, 1)) : own & 1 ? -0.0 : 0.0;
     default:
         break;
     }
@@ -347,6 +349,8 @@ static uint64_t int_value(const RdxDataType *type, int data, uint64_t z)
         return (z >> 8) % 8 == 0;
     case RDX_DATA_MINUS:
         return 0;
+    case RDX_DATA_TINY:
+        return z & 1;
     case RDX_DATA_SPECIAL:
         switch (z & 31) {
         case 0:

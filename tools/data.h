@@ -50,6 +50,7 @@ typedef enum RdxDataClass {
     RDX_DATA_HOLES,
     RDX_DATA_ZEROS,
     RDX_DATA_MINUS,
+    RDX_DATA_TINY,
     RDX_DATA_CLASSES
 } RdxDataClass;
 

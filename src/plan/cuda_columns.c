@@ -202,7 +202,7 @@ static int straight_warps(const RdxCudaLaunch *launch, const RdxSituation *s)
 }
 
 /* Warps that share columns: classes are split over them where the grid, if each took all lanes of its columns, has fewer than wanted. A thread
-   without a ring asks for 16 vectors at once, and keeps lanes enough for that, `fewest`. */
+   without a ring asks for 8 or 16 vectors at once, and keeps lanes enough for that, `fewest`. */
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t fewest, int wanted)
 {
     int64_t warps = 1, most = rdx_min(lanes / (shape->residues * shape->rows_at_once * fewest), RDX_CUDA_WARPS);
@@ -281,18 +281,19 @@ static bool gain_by_halves(const RdxCudaLaunch *launch, const RdxSituation *s)
            2 * (rdx_cuda_shared(&launch->shape, launch->words) + RESERVED) > device->shared_per_unit;
 }
 
-/* Stacks of half of the lanes have a level less: warps that share columns, as long as there is room for more of them so. */
+/* Stacks of half of the lanes have a level less: warps that share columns, where there is room for more of them so. */
 static void lower_stacks(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t side,
                          int64_t lanes)
 {
-    for (RdxCudaLaunch trial = *launch; trial.shape.class_warps < RDX_CUDA_WARPS && 2 * trial.shape.classes <= lanes;) {
+    RdxCudaLaunch trial = *launch;
+    int64_t most = 0, held;
+    do {
+        held = held_warps(s->device, &trial.shape, rdx_cuda_shared(&trial.shape, trial.words));
+        if (held > most)
+            most = held, *launch = trial;
         trial.shape.class_warps *= 2;
-        if (!seat_columns(&trial, s, config, side, 0) ||
-            held_warps(s->device, &trial.shape, rdx_cuda_shared(&trial.shape, launch->words)) <=
-                held_warps(s->device, &launch->shape, rdx_cuda_shared(&launch->shape, launch->words)))
-            return;
-        *launch = trial;
-    }
+    } while (trial.shape.class_warps <= RDX_CUDA_WARPS && 2 * trial.shape.classes <= lanes &&
+             seat_columns(&trial, s, config, side, 0));
 }
 
 /* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class alike, and a

@@ -14,6 +14,7 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     typedef typename A::T T;
     typedef typename A::Node Node;
     static constexpr int E = K::elements, LANES = ROWS;
+    static constexpr bool ALONE = true;
 
     const Problem &p;
     const Vector<K::bytes> *raw;
@@ -48,9 +49,6 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
                 node[e] = {sums[e]};
         } else {
             join_group(*this, node);
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                settle<A>(node[e]);
         }
     }
 
@@ -61,7 +59,8 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
         for (int e = 0; e < E; e++) {
             T x, y;
             read_element<A, In, MAP>(p.recipe, raw[R].word, e * K::size, x, y);
-            node[e] = bare_node<A>(x, y, p.index_offset + (p.reduce_rank ? R * p.dims[p.keep_rank].out : 0));
+            node[e] = leaf_node<A, is_upper<ColumnTree, R>()>(
+                x, y, p.index_offset + (p.reduce_rank ? R * p.dims[p.keep_rank].out : 0));
         }
     }
     __device__ __forceinline__ bool is_there(int row) const
@@ -70,10 +69,7 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     }
     template <int H> __device__ __forceinline__ typename A::Pair pair(int row) const
     {
-        if constexpr (2 * H == ROWS)
-            return equal_pair<A>(1);
-        else
-            return pairs.template of<H>(row);
+        return pairs.template of<H>(row);
     }
 };
 

@@ -8,8 +8,8 @@
 namespace rdx
 {
 
-/* What joins within groups of a chunk ask for where not all lanes have as many elements (RowPairs says which have more; never the upper side), worked
-   out once for a chunk: for H, the join of T(2h, .) for h = H 2^step_log2. */
+/* What joins within groups of a chunk ask for where not all lanes have as many elements, worked out once for a chunk: for H, the join of T(2h, .) for
+   h = H 2^step_log2. T(2h, r) has floor(n / 2h) elements, the fewest, and one more where r < n mod 2h: the upper side of a pair never has more. */
 template <class A, bool COUNTED = A::counted> struct GroupPairs {
     __device__ __forceinline__ GroupPairs(int, int)
     {
@@ -24,7 +24,8 @@ template <class A> struct GroupPairs<A, true> {
     typedef typename A::T T;
     static constexpr int LEVELS = 4;
     int n, step_log2;
-    T half[LEVELS], weight[LEVELS]; /* of pairs of the fewest; of the fewest and one more */
+    T half[LEVELS];   /* of the fewest */
+    T weight[LEVELS]; /* the fewest / (twice as many and one) */
 
     __device__ __forceinline__ GroupPairs(int of_chunk, int log2) : n(of_chunk), step_log2(log2)
     {
@@ -50,7 +51,7 @@ template <class A> struct GroupPairs<A, true> {
 };
 
 /* Of as many elements on either side. */
-template <class A> RDX_DEVICE typename A::Pair equal_pair(int count)
+template <class A> RDX_DEVICE typename A::Pair pair_of_equals(int count)
 {
     typename A::Pair pair = {};
     if constexpr (A::counted) {
@@ -99,8 +100,14 @@ RDX_DEVICE void join_vectors(typename A::Node *lower, const typename A::Node *up
     }
 }
 
-/* T(H, R) of a Group of LANES lanes, of E columns: lane<R> makes a lane's nodes, pair<H>(R) what their joins ask for, is_there(R) says whether the
-   group has lane R. */
+/* Whether lane R of a group is the upper one of its first join, whose lower one is there too. */
+template <class Group, int R> RDX_DEVICE constexpr bool is_upper()
+{
+    return Group::LANES > 1 && R >= Group::LANES / 2;
+}
+
+/* T(H, R) of a Group of LANES lanes, of E columns: lane<R> makes a lane's nodes, is_there(R) says whether the group has lane R, pair<H>(R) what their
+   joins ask for; ALONE: a lane is one element. */
 template <class Group, int H = 1, int R = 0> RDX_DEVICE void join_group(const Group &group, typename Group::Node *node)
 {
     typedef typename Group::A A;
@@ -111,7 +118,10 @@ template <class Group, int H = 1, int R = 0> RDX_DEVICE void join_group(const Gr
         if (group.is_there(R + H)) {
             typename Group::Node upper[Group::E];
             join_group<Group, 2 * H, R + H>(group, upper);
-            join_vectors<A, Group::E>(node, upper, group.template pair<H>(R));
+            if constexpr (Group::ALONE && 2 * H == Group::LANES)
+                join_vectors<A, Group::E>(node, upper, pair_of_equals<A>(1));
+            else
+                join_vectors<A, Group::E>(node, upper, group.template pair<H>(R));
         }
     }
 }

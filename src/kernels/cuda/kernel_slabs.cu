@@ -119,7 +119,7 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
         Vector<K::size> raw[MOST];
         load<MOST, WHOLE>(raw, at, first, there);
         if constexpr (MAP != RDX_CUDA_ANY_MAP && compares_numbers_alone<A, In>()) {
-            return leaf<In, MAP>(greatest<In, MOST>(raw, there), 0);
+            return leaf<In, MAP>(greatest<In, MOST>(raw, there));
         } else if constexpr (MAP != RDX_CUDA_ANY_MAP && (adds_bytes<A, In>() || compares_bytes<A, In>())) {
             return bytes<In, MAP, MOST>(raw, there);
         } else {
@@ -129,16 +129,15 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
             }
             Node node;
             join_group(Lanes<In, MAP, MOST, WHOLE>{*this, raw, first, there}, &node);
-            settle<A>(node);
             return node;
         }
     }
 
-    template <class In, int MAP> __device__ __forceinline__ Node leaf(const Vector<K::size> &raw, int lane) const
+    template <class In, int MAP> __device__ __forceinline__ Node leaf(const Vector<K::size> &raw) const
     {
         T x, y;
         read_element<A, In, MAP>(p.recipe, raw.word, 0, x, y);
-        return node_of_element<A>(x, y, A::indexed ? index_of(lane) : 0);
+        return node_of_element<A>(x, y, 0);
     }
     __device__ __forceinline__ int64_t index_of(int lane) const
     {
@@ -150,6 +149,7 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
         typedef typename K::A A;
         typedef typename A::Node Node;
         static constexpr int E = 1, LANES = MOST;
+        static constexpr bool ALONE = true;
 
         const SlabFold &fold;
         const Vector<K::size> *raw;
@@ -161,8 +161,8 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
         }
         template <int H> __device__ __forceinline__ typename A::Pair pair(int row) const
         {
-            if constexpr (WHOLE || 2 * H == MOST)
-                return equal_pair<A>(MOST / (2 * H));
+            if constexpr (WHOLE)
+                return pair_of_equals<A>(MOST / (2 * H));
             else
                 return fold.within.template of<H>(fold.lane_of(first, row));
         }
@@ -170,7 +170,7 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
         {
             T x, y;
             read_element<A, In, MAP>(fold.p.recipe, raw[R].word, 0, x, y);
-            *node = bare_node<A>(x, y, A::indexed ? fold.index_of(fold.lane_of(first, R)) : 0);
+            *node = leaf_node<A, is_upper<Lanes, R>()>(x, y, A::indexed ? fold.index_of(fold.lane_of(first, R)) : 0);
         }
     };
 
@@ -303,7 +303,7 @@ RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, co
     }
 }
 
-/* Ops and inputs whose rows have a form for each number of them: those of all others were half of what this kernel took of the plugin. */
+/* Ops and inputs that have code of their own for up to 4 rows, 8 and more: that of all others was half of what this kernel took of the plugin. */
 template <class K, class In> RDX_DEVICE constexpr bool is_usual()
 {
     constexpr int a = K::A::algebra;

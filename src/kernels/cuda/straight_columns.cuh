@@ -84,7 +84,7 @@ template <class K, int LINES> struct ColumnGroup {
     static constexpr int E = K::elements, FEWEST = RDX_CUDA_STRAIGHT_VECTORS(E, K::A::words),
                          VECTORS = FEWEST > LINES ? FEWEST : LINES, LANES = VECTORS / LINES,
                          lanes_log2 = log2_constant(LANES);
-    /* An only chunk has more than half of the lanes of a group. */
+    /* An only chunk has more than half of the lanes of a group: as a plan has the least power of two of them that is enough. */
     static constexpr bool half_there = E > 1 && one_chunk_alone<A>();
 
     const Problem &p;
@@ -116,9 +116,6 @@ template <class K, int LINES> struct ColumnGroup {
                 lift<In, MAP>(greatest, node);
             } else {
                 join_group(Lanes<In, MAP>{*this}, node);
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    settle<A>(node[e]);
             }
         });
     }
@@ -186,6 +183,7 @@ template <class K, int LINES> struct ColumnGroup {
         typedef typename K::A A;
         typedef typename A::Node Node;
         static constexpr int E = K::elements, LANES = ColumnGroup::LANES;
+        static constexpr bool ALONE = LINES == 1;
         /* Of more lines few lanes are so short, and loads of the others would wait behind the question. */
         static constexpr bool alone_is_less = LINES <= 2 && (A::counted || A::two_passes);
 
@@ -197,8 +195,6 @@ template <class K, int LINES> struct ColumnGroup {
         }
         template <int H> __device__ __forceinline__ typename A::Pair pair(int r) const
         {
-            if (LINES == 1 && 2 * H == LANES)
-                return equal_pair<A>(1);
             return group.counts.pairs.template of<H>(group.element_of(r, 0));
         }
 
@@ -210,7 +206,7 @@ template <class K, int LINES> struct ColumnGroup {
                 for (int e = 0; e < E; e++) {
                     T x, y;
                     element<R>(0, e, x, y);
-                    node[e] = bare_node<A>(x, y, 0);
+                    node[e] = leaf_node<A, is_upper<Lanes, R>()>(x, y, 0);
                 }
                 if (LINES > 1 && group.lines_of(R) > 1)
                     fold_lines<R>(node);
@@ -278,7 +274,7 @@ template <class K, int LINES> struct ColumnGroup {
     };
 };
 
-/* A thread's runs of lanes that are all there meet on its stack: `node` is the (i + 1)-th of 2^levels, of lanes `lane`, lane + 2^step_log2, ... */
+/* A thread's runs, each of which has a lane, meet on its stack: `node` is the (i + 1)-th of 2^levels, of lanes `lane`, lane + 2^step_log2, ... */
 template <class K>
 RDX_DEVICE void push_lanes(const ColumnStack<K> &stack, int n, int i, int levels, int lane, int step_log2,
                            typename K::A::Node *node)

@@ -102,25 +102,16 @@ template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, 
         return Step<A>::end(Step<A>::begin(x, y, index), 1);
 }
 
-/* The same within a tree of such lanes: of those that are counted seal makes x + 0, which is x but for -0. Zeros come to a zero whatever their signs, so
-   a tree may begin with x and `settle` what it comes to: an instruction an element less, of eight. */
-template <class A> RDX_DEVICE typename A::Node bare_node(typename A::T x, typename A::T y, int64_t index)
+/* The same of a lane that is the upper one of a join with another such. Of those that are counted seal makes x + 0, which is x but for -0; but the lower one
+   has that 0 already, and (a + 0) + x is (a + 0) + (x + 0): an instruction of eight less. The sign of a zero in their difference shows nowhere. */
+template <class A, bool UPPER> RDX_DEVICE typename A::Node leaf_node(typename A::T x, typename A::T y, int64_t index)
 {
-    if constexpr (A::algebra == RDX_ALGEBRA_VAR)
+    if constexpr (UPPER && A::algebra == RDX_ALGEBRA_VAR)
         return {x, 0};
-    else if constexpr (A::algebra == RDX_ALGEBRA_CVAR)
+    else if constexpr (UPPER && A::algebra == RDX_ALGEBRA_CVAR)
         return {x, y, 0};
     else
         return node_of_element<A>(x, y, index);
-}
-template <class A> RDX_DEVICE void settle(typename A::Node &node)
-{
-    if constexpr (A::algebra == RDX_ALGEBRA_VAR) {
-        node.m = node.m + 0;
-    } else if constexpr (A::algebra == RDX_ALGEBRA_CVAR) {
-        node.mr = node.mr + 0;
-        node.mi = node.mi + 0;
-    }
 }
 
 /* One lane: the at most 16 elements at address(line), loaded up to 16 at a time before the first of them is folded, then four, then
