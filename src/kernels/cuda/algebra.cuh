@@ -115,20 +115,22 @@ template <int ALGEBRA, int WORK> struct Algebra;
         return rdx_##name##_seal_##suffix(lane, &seal);                                                                \
     }
 
+/* What all have but logsumexp. */
+#define RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
+    RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                                  \
+    RDX_ALGEBRA_JOIN(name, suffix)                                                                                     \
+    RDX_ALGEBRA_LANES(name, suffix)
+
 #define RDX_PLAIN(NAME, name, WORK, Type, suffix)                                                                      \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
-        RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
-        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
-        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
+        RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
         static constexpr bool counted = false, indexed = false, two_passes = false;                                    \
     };
 
 /* The same with counts; seal_by takes 1 / count. */
 #define RDX_COUNTED(NAME, name, WORK, Type, suffix)                                                                    \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
-        RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
-        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
-        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
+        RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
         static constexpr bool counted = true, indexed = false, two_passes = false;                                     \
         static __device__ __forceinline__ Node seal_by(const Lane &lane, T inverse)                                    \
         {                                                                                                              \
@@ -199,9 +201,7 @@ RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
    or, where the order is ascending, lanes. */
 #define RDX_ARG(NAME, name, WORK, Type, suffix)                                                                        \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
-        RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
-        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
-        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
+        RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \
         {                                                                                                              \
@@ -216,9 +216,7 @@ RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
     };
 #define RDX_BOTH(NAME, name, WORK, Type, suffix)                                                                       \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
-        RDX_ALGEBRA_TYPES(NAME, name, WORK, Type, suffix)                                                              \
-        RDX_ALGEBRA_JOIN(name, suffix)                                                                                 \
-        RDX_ALGEBRA_LANES(name, suffix)                                                                                \
+        RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
         static constexpr bool counted = false, indexed = true, two_passes = false;                                     \
         static __device__ __forceinline__ Node element(T x, T y, int64_t index)                                        \
         {                                                                                                              \
