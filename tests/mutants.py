@@ -44,8 +44,6 @@ QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan
 Mutant = namedtuple("Mutant", "name path old new line judge")
 
 NAMED = [
-    ("a launch keeps the recipe's lanes", "src/kernels/cuda/device.cu",
-     "    problem.recipe.lanes = (uint16_t)launch->config->launch.lanes;\n", ""),
     ("smaller chunks, and parts of as many", "src/plan/cuda_columns.c",
      "rdx_max(config->part_chunks, 1) * (recipe->lanes / launch->lanes)", "rdx_max(config->part_chunks, 1)"),
     ("lanes fewer than classes", "src/plan/cuda_columns.c", "shape->classes * (n > SHORT_COUNT ? 4 : 1)", "1"),
@@ -120,6 +118,8 @@ NAMED = [
 # In the CUDA kernels and what launches them, judged by the emulated plugin (tests/emu). thread: by ThreadSanitizer, which alone sees a
 # fence that is missing; plain: by wrong answers and by what the emulator itself notices.
 NAMED_CUDA = [
+    ("a launch keeps the recipe's lanes", "src/kernels/cuda/device.cu",
+     "    problem.recipe.lanes = (uint16_t)launch->config->launch.lanes;\n", "", "plain"),
     ("a line too many at the tail", "src/kernels/cuda/index.cuh",
      "((n - 1 - lane) >> step_log2) + 1",
      "((n - lane) >> step_log2) + 1", "plain"),
@@ -530,9 +530,6 @@ NAMED_CUDA = [
     ("the right edge of columns is dropped", "src/kernels/cuda/columns.cuh",
      "    while (first > 0) {",
      "    while (false) {", "plain"),
-    ("bytes of a word behind the row are summed", "src/kernels/cuda/short_rows.cuh",
-     "count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu",
-     "0xffffffffu", "plain"),
     ("a tile is read while others copy it", "src/kernels/cuda/kernel_short_rows.cu",
      "    wait_copies<0>();\n    __syncwarp();\n",
      "    wait_copies<0>();\n", "plain"),

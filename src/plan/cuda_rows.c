@@ -79,6 +79,25 @@ static bool are_many(const RdxSituation *s)
     return s->space->keep_count >= RDX_CUDA_WARPS * RDX_CUDA_LINE_ROWS * s->device->many_blocks / 16;
 }
 
+static bool are_rows(const RdxSpace *space, const RdxConfig *config)
+{
+    bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
+    bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
+    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 &&
+           config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
+}
+
+/* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
+   one copy of an output. */
+static bool suit_straight(const RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    const RdxSpace *space = s->space;
+    bool known = rdx_cuda_has_unmasked_map(s->recipe) ||
+                 (launch->kind == RDX_CUDA_KIND_STRAIGHT_ROWS && rdx_cuda_has_masked_map(s->recipe));
+    return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
+           rdx_recipe_chunks(s->recipe) <= MOST_CHUNKS && known && rdx_cuda_is_ascending(space);
+}
+
 /* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */
 static int lanes_of_thread(const RdxRecipe *recipe, int size, int words)
 {
@@ -142,8 +161,11 @@ bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const int size = s->space->in_size;
     const bool float_bytes = size == 1 && rdx_type_is_float((RdxType)recipe->in);
     const bool brief = launch->words == 1 && !recipe->indexed && (size != 2 || recipe->exact);
+    const bool straight =
+        config->variant == RDX_FORM_ROWS && are_rows(s->space, config) && suit_straight(launch, s, config);
     const bool by_lines =
-        config->variant == RDX_FORM_ROWS && (!are_many(s) || (brief && recipe->count == 4 * recipe->lanes));
+        straight && (are_many(s) ? brief && s->space->keep_rank == 1 && recipe->count == 4 * recipe->lanes
+                                 : RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, size));
     launch->elements = 1;
     return recipe->count > recipe->lanes && rdx_cuda_has_unmasked_map(recipe) && !by_lines &&
            (!float_bytes || recipe->algebra == RDX_ALGEBRA_MAX) &&
@@ -188,25 +210,6 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
     shape->run_outputs = space->keep_count;
     rdx_cuda_count_items(launch, s);
     return rdx_cuda_fits(launch, s);
-}
-
-static bool are_rows(const RdxSpace *space, const RdxConfig *config)
-{
-    bool one = (config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED) && space->reduce_rank == 1;
-    bool several = config->variant == RDX_FORM_RUNS && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX;
-    return (one || several) && config->vector_bytes == 16 && config->residues <= 1 &&
-           config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
-}
-
-/* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
-   one copy of an output. */
-static bool suit_straight(const RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
-{
-    const RdxSpace *space = s->space;
-    bool known = rdx_cuda_has_unmasked_map(s->recipe) ||
-                 (launch->kind == RDX_CUDA_KIND_STRAIGHT_ROWS && rdx_cuda_has_masked_map(s->recipe));
-    return space->copy_count == 1 && config->slices <= 1 && space->keep_count <= INT32_MAX &&
-           rdx_recipe_chunks(s->recipe) <= MOST_CHUNKS && known && rdx_cuda_is_ascending(space);
 }
 
 /* Of contiguous runs. Of bytes there are those of aligned rows alone. */

@@ -222,7 +222,7 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
     static char name##_marker;                                                                                         \
     Type *name = (Type *)emu::shared_object(&name##_marker, (count) * sizeof(Type), alignof(Type))
 #define RDX_DYNAMIC_SHARED(Type, name) Type *name = (Type *)emu::dynamic_shared(alignof(Type))
-#define RDX_CODE(...) ((const void *)&emu::Stub<&__VA_ARGS__>::kernel)
+#define RDX_ENTRY(...) (&emu::Stub<&__VA_ARGS__>::kernel)
 #define RDX_UNSET 0xfff7deadu /* NaN of f32 and of f64, and an integer that adds up to nonsense without overflow */
 
 namespace rdx

@@ -13,6 +13,12 @@ template <class A, class In> RDX_DEVICE constexpr bool adds_bytes()
     return A::algebra == RDX_ALGEBRA_ISUM && A::work != RDX_WORK_I32 && In::size == 1 && In::integral;
 }
 
+/* Where the map is known, a word of them at once. */
+template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
+{
+    return adds_bytes<typename K::A, In>() && MAP != RDX_CUDA_ANY_MAP;
+}
+
 /* sum and the four 8-bit integers or truth values of a word, or those that `keep` has the bits of. */
 template <class In, int MAP>
 RDX_DEVICE int add_bytes(const RdxRecipe &r, uint32_t word, int sum, uint32_t keep = 0xffffffffu)

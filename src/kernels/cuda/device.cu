@@ -160,7 +160,7 @@ static const RdxCudaKernel *find(const RdxCudaKernel *const *families, const Rdx
 {
     int work = work_of(space, recipe);
     for (int family = 0; family < FAMILIES; family++)
-        for (const RdxCudaKernel *kernel = families[family]; kernel->code; kernel++)
+        for (const RdxCudaKernel *kernel = families[family]; kernel->words; kernel++)
             if (kernel->algebra == recipe->algebra && kernel->work == work && kernel->unit == recipe->unit &&
                 kernel->size == space->in_size)
                 return kernel;
@@ -213,6 +213,10 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
     const RdxCudaKernel *found = find(tables[plan->kind], space, recipe);
     if (!found)
         return missing(recipe);
+    if (!found->code)
+        return host->error(RDX_ERR_INTERNAL,
+                           "kernel %d of the CUDA plugin is not meant for algebra %d, work %d, unit %d, dtype %d",
+                           plan->kind, recipe->algebra, recipe->work, recipe->unit, recipe->in);
     if (found->elements != plan->elements || found->words != plan->words)
         return host->error(RDX_ERR_INTERNAL,
                            "the plan is for vectors of %d and nodes of %d words, its kernel for %d and %d",

@@ -97,12 +97,17 @@ template <class K, int ROWS> struct LineRows {
     }
 };
 
+template <class K, int ROWS, class A = typename K::A>
+constexpr bool comes_in_lines_of =
+    !A::two_passes && RDX_CUDA_HAS_LINE_ROWS(ROWS, A::algebra, is_exact<A>(), A::indexed, K::size, A::words);
+template <class K>
+constexpr bool comes_in_lines =
+    comes_in_lines_of<K, RDX_CUDA_LINE_ROWS> || comes_in_lines_of<K, RDX_CUDA_LINE_ROWS / 2>;
+
 template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
 {
     typedef typename K::A A;
-    /* The tables name more than plans give it. */
-    if constexpr (!A::two_passes &&
-                  RDX_CUDA_HAS_LINE_ROWS(ROWS, A::algebra, is_exact<A>(), A::indexed, K::size, A::words)) {
+    if constexpr (comes_in_lines_of<K, ROWS>) {
         int thread = kept(thread_of_warp()), own = thread / (32 / ROWS);
         int64_t first = blockIdx.x * p.shape.group_outputs, end = first + p.shape.group_outputs;
         end = end < p.outputs ? end : p.outputs;
@@ -130,5 +135,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) line_rows_kernel(const __
 } // namespace rdx
 
 #define RDX_KERNEL_NAME line_rows
+#define RDX_COMES comes_in_lines
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

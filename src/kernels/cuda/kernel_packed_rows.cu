@@ -271,49 +271,51 @@ template <class K> struct PackedRows {
 };
 
 template <class K>
+constexpr bool comes_packed = !K::A::two_passes && PackedRows<K>::STEPS > 0 &&
+                              (K::size > 1 || PackedRows<K>::any_order);
+
+template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef PackedRows<K> Rows;
-    if constexpr (!K::A::two_passes && Rows::STEPS > 0 &&
-                  (K::size > 1 || Rows::any_order)) { /* the tables name more than plans give it */
-        int thread = kept(thread_of_warp());
-        Rows rows(p, thread);
-        int64_t line = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * Rows::LINES;
-        int64_t end = (p.outputs * p.recipe.count + K::elements - 1) / K::elements, vector = line * 32; /* of vectors */
-        if (vector >= end)
-            return;
-        const unsigned char *at =
-            (const unsigned char *)forgotten((int64_t)(p.in + (vector + thread) * 16)); /* lest each load adds it up */
-        int own = end - vector < 32 * Rows::LINES ? (int)(end - vector) - thread : 32 * Rows::LINES;
-        Vector<16> raw[Rows::LINES];
+    int thread = kept(thread_of_warp());
+    Rows rows(p, thread);
+    int64_t line = ((int64_t)blockIdx.x * (RDX_CUDA_THREADS / 32) + warp_of_block()) * Rows::LINES;
+    int64_t end = (p.outputs * p.recipe.count + K::elements - 1) / K::elements, vector = line * 32; /* of vectors */
+    if (vector >= end)
+        return;
+    const unsigned char *at =
+        (const unsigned char *)forgotten((int64_t)(p.in + (vector + thread) * 16)); /* lest each load adds it up */
+    int own = end - vector < 32 * Rows::LINES ? (int)(end - vector) - thread : 32 * Rows::LINES;
+    Vector<16> raw[Rows::LINES];
 #pragma unroll
-        for (int l = 0; l < Rows::LINES; l++)
-            if (32 * l < own)
-                load<16>(raw[l].word, at + l * line_bytes);
-        if constexpr (K::elements > 4 && RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
-            if (p.recipe.count == 4) {
-                rows.template store_rows<4>(raw, vector, own);
-                return;
-            }
+    for (int l = 0; l < Rows::LINES; l++)
+        if (32 * l < own)
+            load<16>(raw[l].word, at + l * line_bytes);
+    if constexpr (K::elements > 4 && RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
+        if (p.recipe.count == 4) {
+            rows.template store_rows<4>(raw, vector, own);
+            return;
         }
-        if constexpr (RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
-            if (p.recipe.count == 2) {
-                rows.template store_rows<2>(raw, vector, own);
-                return;
-            }
-        }
-        with_known<K>(p.recipe, [&](auto in, auto map) {
-            typedef decltype(in) In;
-            constexpr int MAP = decltype(map)::value;
-            if constexpr (K::size > 1 || In::integral)
-                rows.template fold<In, MAP>(raw);
-        });
-        rows.store(vector >> rows.levels);
     }
+    if constexpr (RDX_CUDA_HAS_ROWS_IN_VECTORS(K::size)) {
+        if (p.recipe.count == 2) {
+            rows.template store_rows<2>(raw, vector, own);
+            return;
+        }
+    }
+    with_known<K>(p.recipe, [&](auto in, auto map) {
+        typedef decltype(in) In;
+        constexpr int MAP = decltype(map)::value;
+        if constexpr (K::size > 1 || In::integral)
+            rows.template fold<In, MAP>(raw);
+    });
+    rows.store(vector >> rows.levels);
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME packed_rows
+#define RDX_COMES comes_packed
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

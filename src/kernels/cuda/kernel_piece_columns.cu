@@ -13,13 +13,12 @@ template <class K> constexpr bool comes_in_pieces = RDX_CUDA_HAS_PIECE_COLUMNS(K
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) piece_columns_kernel(const __grid_constant__ Problem p)
 {
-    /* The tables name more than plans give it. */
-    if constexpr (comes_in_pieces<K>)
-        reduce_ring_columns<K, K::size == 4 ? 4 : 8>(p);
+    reduce_ring_columns<K, K::size == 4 ? 4 : 8>(p);
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME piece_columns
+#define RDX_COMES comes_in_pieces
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

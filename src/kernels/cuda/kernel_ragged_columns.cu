@@ -101,44 +101,43 @@ template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) ragged_columns_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    if constexpr (comes_ragged<K>) { /* the tables name more than plans give it */
-        constexpr int depth = columns_depth<A>();
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        const RdxCudaShape &s = p.shape;
-        int thread = kept(thread_of_warp());
-        ColumnSeat seat(s, thread);
-        uint32_t *stacks = shared + s.ring_bytes / 4;
-        ColumnStack<K> stack = {stacks + warp_of_block() * s.stack_words + thread};
-        Ring<depth> ring(shared, thread);
-        int levels = s.lanes_log2 > 2 ? s.lanes_log2 - 2 : 0; /* of groups */
+    constexpr int depth = columns_depth<A>();
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    const RdxCudaShape &s = p.shape;
+    int thread = kept(thread_of_warp());
+    ColumnSeat seat(s, thread);
+    uint32_t *stacks = shared + s.ring_bytes / 4;
+    ColumnStack<K> stack = {stacks + warp_of_block() * s.stack_words + thread};
+    Ring<depth> ring(shared, thread);
+    int levels = s.lanes_log2 > 2 ? s.lanes_log2 - 2 : 0; /* of groups */
 #pragma unroll 1
-        for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
-            Item item = item_of(p, number);
-            int own = seat.class_of(s, item.residue);
-            reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int left, int64_t, int64_t, auto each_chunk) {
-                RaggedSource<K> source(p, item.first_output + tile + seat.across * K::elements, left, own);
-                ring.start(source);
-                each_chunk([&](int64_t, typename A::Node *node) {
-                    auto elements = [&](int64_t first, int log2) {
-                        return elements_of_lane((int)p.recipe.count, source.lane((int)first, 0),
-                                                log2_of(s.classes) + levels - log2);
-                    };
+    for (int64_t number = blockIdx.x; number < s.items; number += gridDim.x) {
+        Item item = item_of(p, number);
+        int own = seat.class_of(s, item.residue);
+        reduce_columns<K>(p, item, seat, stack, [&](int64_t tile, int left, int64_t, int64_t, auto each_chunk) {
+            RaggedSource<K> source(p, item.first_output + tile + seat.across * K::elements, left, own);
+            ring.start(source);
+            each_chunk([&](int64_t, typename A::Node *node) {
+                auto elements = [&](int64_t first, int log2) {
+                    return elements_of_lane((int)p.recipe.count, source.lane((int)first, 0),
+                                            log2_of(s.classes) + levels - log2);
+                };
 #pragma unroll 1
-                    for (int g = 0; g < 1 << levels; g++) {
-                        SharedAt group = ring.next_group(source, false);
-                        fold_group<K>(
-                            p, group, source.n, [&](int l) { return source.lane(g, l); }, node);
-                        stack.take(g, levels, node, elements);
-                    }
-                });
+                for (int g = 0; g < 1 << levels; g++) {
+                    SharedAt group = ring.next_group(source, false);
+                    fold_group<K>(
+                        p, group, source.n, [&](int l) { return source.lane(g, l); }, node);
+                    stack.take(g, levels, node, elements);
+                }
             });
-            end_item<A>(p, item, stacks);
-        }
+        });
+        end_item<A>(p, item, stacks);
     }
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME ragged_columns
+#define RDX_COMES comes_ragged
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

@@ -143,22 +143,21 @@ RDX_DEVICE typename K::A::Node staged_run(const Problem &p, uint32_t *shared, co
     return total.finish(elements);
 }
 
+template <class K> constexpr bool comes_staged = RDX_CUDA_HAS_STAGED_ROWS(K::A::two_passes, K::A::work, K::size);
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) staged_rows_kernel(const __grid_constant__ Problem p)
 {
-    typedef typename K::A A;
-    /* The tables name more than plans give it. */
-    if constexpr (RDX_CUDA_HAS_STAGED_ROWS(A::two_passes, A::work, K::size)) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        reduce_straight<K>(p, shared + p.shape.ring_bytes / 4,
-                           [&](const unsigned char *row, int64_t first, int chunks, int thread) {
-                               return staged_run<K>(p, shared, row, first, chunks, thread);
-                           });
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    reduce_straight<K>(p, shared + p.shape.ring_bytes / 4,
+                       [&](const unsigned char *row, int64_t first, int chunks, int thread) {
+                           return staged_run<K>(p, shared, row, first, chunks, thread);
+                       });
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME staged_rows
+#define RDX_COMES comes_staged
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

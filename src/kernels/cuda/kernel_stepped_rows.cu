@@ -102,20 +102,20 @@ RDX_DEVICE typename K::A::Node stepped_run(const Problem &p, const unsigned char
     return total.finish(elements);
 }
 
+template <class K> constexpr bool comes_stepped = RDX_CUDA_HAS_STEPPED_ROWS(K::size, K::A::words) && !K::A::two_passes;
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) stepped_rows_kernel(const __grid_constant__ Problem p)
 {
-    /* The tables name more than plans give it. */
-    if constexpr (RDX_CUDA_HAS_STEPPED_ROWS(K::size, K::A::words) && !K::A::two_passes) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        reduce_straight<K>(p, shared, [&](const unsigned char *row, int64_t first, int chunks, int thread) {
-            return stepped_run<K>(p, row, first, chunks, thread);
-        });
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    reduce_straight<K>(p, shared, [&](const unsigned char *row, int64_t first, int chunks, int thread) {
+        return stepped_run<K>(p, row, first, chunks, thread);
+    });
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME stepped_rows
+#define RDX_COMES comes_stepped
 #define RDX_ELEMENTS(size, words) ((size) < 8 ? 8 / (size) : 1)
 #include "stamp.inc"

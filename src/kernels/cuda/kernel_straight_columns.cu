@@ -4,17 +4,18 @@
 namespace rdx
 {
 
+template <class K> constexpr bool comes_straight = K::elements > 0;
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(const __grid_constant__ Problem p)
 {
-    if constexpr (K::elements > 0) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        straight_columns<K>(p, shared);
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    straight_columns<K>(p, shared);
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME straight_columns
+#define RDX_COMES comes_straight
 #define RDX_ELEMENTS_OF(Algebra, size) rdx::straight_elements<Algebra>(size)
 #include "stamp.inc"

@@ -14,20 +14,20 @@ namespace rdx
 {
 
 template <class K>
+constexpr bool comes_straight = RDX_CUDA_HAS_STRAIGHT_ROWS(K::A::algebra, K::A::work, K::size) && !K::A::two_passes;
+
+template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_rows_kernel(const __grid_constant__ Problem p)
 {
-    typedef typename K::A A;
-    /* The tables name more than plans give it. */
-    if constexpr (RDX_CUDA_HAS_STRAIGHT_ROWS(A::algebra, A::work, K::size) && !A::two_passes) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        reduce_straight<K>(p, shared, [&](const unsigned char *row, int64_t first, int chunks, int thread) {
-            return straight_run<K, ROW_ALIGNED>(p, row, first, chunks, thread);
-        });
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    reduce_straight<K>(p, shared, [&](const unsigned char *row, int64_t first, int chunks, int thread) {
+        return straight_run<K, ROW_ALIGNED>(p, row, first, chunks, thread);
+    });
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME straight_rows
+#define RDX_COMES comes_straight
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

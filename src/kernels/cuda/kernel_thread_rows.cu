@@ -124,19 +124,19 @@ template <class K, int N> RDX_DEVICE void reduce_rows_of(const Problem &p, uint3
 }
 
 template <class K>
+constexpr bool comes_in_threads = RDX_CUDA_HAS_THREAD_ROWS(K::A::algebra, K::A::work, K::A::unit, K::size);
+
+template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words == 1 && K::size > 1 ? 3 : 2)
     thread_rows_kernel(const __grid_constant__ Problem p)
 {
-    typedef typename K::A A;
-    /* The tables name more than plans give it. */
-    if constexpr (RDX_CUDA_HAS_THREAD_ROWS(A::algebra, A::work, A::unit, K::size)) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        reduce_rows_of<K, 2>(p, shared);
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    reduce_rows_of<K, 2>(p, shared);
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME thread_rows
+#define RDX_COMES comes_in_threads
 #define RDX_ELEMENTS(size, words) (16 / (size))
 #include "stamp.inc"

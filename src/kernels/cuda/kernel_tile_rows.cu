@@ -8,26 +8,28 @@ namespace rdx
 {
 
 template <class K>
+constexpr bool comes_in_tiles = RDX_CUDA_HAS_TILE_ROWS(K::A::algebra, K::A::work, K::A::unit, K::size);
+
+template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) tile_rows_kernel(const __grid_constant__ Problem p)
 {
     typedef typename K::A A;
-    if constexpr (RDX_CUDA_HAS_TILE_ROWS(A::algebra, A::work, A::unit, K::size)) {
-        RDX_DYNAMIC_SHARED(uint32_t, shared);
-        RDX_SHARED_ARRAY(LineJoin, joins, LinesRow<K>::most_joins);
-        const Tile tile = ask_for_tile<true>(p, shared);
-        LinesRow<K>::fill(joins, (int)p.recipe.count);
-        if (A::counted)
-            __syncthreads();
-        if (tile.rows <= 0)
-            return;
-        wait_copies<0>();
-        __syncwarp();
-        reduce_tile<K, LinesRow>(p, tile, joins);
-    }
+    RDX_DYNAMIC_SHARED(uint32_t, shared);
+    RDX_SHARED_ARRAY(LineJoin, joins, LinesRow<K>::most_joins);
+    const Tile tile = ask_for_tile<true>(p, shared);
+    LinesRow<K>::fill(joins, (int)p.recipe.count);
+    if (A::counted)
+        __syncthreads();
+    if (tile.rows <= 0)
+        return;
+    wait_copies<0>();
+    __syncwarp();
+    reduce_tile<K, LinesRow>(p, tile, joins);
 }
 
 } // namespace rdx
 
 #define RDX_KERNEL_NAME tile_rows
+#define RDX_COMES comes_in_tiles
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

@@ -7,9 +7,9 @@
 
 typedef struct RdxCudaKernel {
     uint8_t algebra, work, unit, size; /* size: bytes of an input element */
-    uint8_t elements;                  /* of a vector; 0: nothing is meant to come here */
-    uint8_t words;                     /* of a node */
-    const void *code;                  /* NULL ends a table */
+    uint8_t elements;                  /* of a vector */
+    uint8_t words;                     /* of a node; 0 ends a table */
+    const void *code;                  /* NULL: no plan comes here */
 } RdxCudaKernel;
 
 /* X(kernel, family) */

@@ -7,7 +7,7 @@
      RDX_SHARED_ARRAY(Type, name, count)   so many of them
      RDX_DYNAMIC_SHARED(Type, name)        what the launch gave, as an array that begins at a multiple of 128: where 16-byte copies of a
                                            warp met it askew, each read twice the sectors (64K x 4K f32: 276 us, not 235)
-     RDX_CODE(kernel)                      what cudaLaunchKernel and tables of kernels take for it
+     RDX_ENTRY(kernel)                     a kernel's address, as a constant
      RDX_UNSET                             the words of a node that is not there: poison in the emulator */
 #ifndef RDX_KERNELS_CUDA_PLATFORM_CUH
 #define RDX_KERNELS_CUDA_PLATFORM_CUH
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define RDX_DEVICE static __device__ __forceinline__
+#define RDX_CODE(...) ((const void *)RDX_ENTRY(__VA_ARGS__)) /* of a kernel: what cudaLaunchKernel takes for it */
 /* Of a lambda: nvcc calls long ones, and what those capture lies in local memory (var over rows of 512 bf16 169 us called, 97 inlined). */
 #define RDX_INLINED __attribute__((always_inline))
 
@@ -24,7 +25,7 @@
 #define RDX_SHARED(Type, name) __shared__ Type name
 #define RDX_SHARED_ARRAY(Type, name, count) __shared__ Type name[count]
 #define RDX_DYNAMIC_SHARED(Type, name) extern __shared__ __align__(128) Type name[]
-#define RDX_CODE(...) ((const void *)&__VA_ARGS__)
+#define RDX_ENTRY(...) (&__VA_ARGS__)
 #define RDX_UNSET 0u
 
 namespace rdx

@@ -8,18 +8,6 @@
 namespace rdx
 {
 
-/* Sums of 8-bit integers and of truth values take the elements of a word at once. */
-template <class K, class In, int MAP> RDX_DEVICE constexpr bool adds_words()
-{
-    return adds_bytes<typename K::A, In>() && MAP != RDX_CUDA_ANY_MAP;
-}
-
-/* The sum of the first `count` bytes of a word. */
-template <class In, int MAP> RDX_DEVICE int sum_of_bytes(const RdxRecipe &r, uint32_t word, int count)
-{
-    return add_bytes<In, MAP>(r, word, 0, count < 4 ? (1u << 8 * count) - 1 : 0xffffffffu);
-}
-
 template <class K> struct ShortRow {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -113,17 +101,12 @@ template <class K> struct ShortRow {
                 break;
             if (EXTENT != ALL && j >= count)
                 continue;
-            if constexpr (adds_words<K, In, MAP>()) {
-                int sum = sum_of_bytes<In, MAP>(p.recipe, word[j / W][0], EXTENT == ALL ? W : count - j);
-                f(j, sum, sum, 0);
-            } else {
 #pragma unroll
-                for (int e = 0; e < W; e++) {
-                    T x, y;
-                    if (EXTENT != ONLY_THERE || j + e < count) {
-                        read_element<A, In, MAP>(p.recipe, word[j / W], e * K::size, x, y);
-                        f(j + e, x, y, first + lane(j + e));
-                    }
+            for (int e = 0; e < W; e++) {
+                T x, y;
+                if (EXTENT != ONLY_THERE || j + e < count) {
+                    read_element<A, In, MAP>(p.recipe, word[j / W], e * K::size, x, y);
+                    f(j + e, x, y, first + lane(j + e));
                 }
             }
         }
