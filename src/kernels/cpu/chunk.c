@@ -249,8 +249,9 @@ void rdx_tree_fold(const RdxTree *tree, int64_t first, int64_t count, int level,
 
 void rdx_chunk_offsets(RdxWorker *worker, int64_t columns)
 {
-    if (!worker->recipe->indexed)
+    if (!worker->recipe->indexed || worker->table_columns == columns)
         return;
+    worker->table_columns = columns;
     int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
     int64_t lanes = rdx_min(worker->recipe->count, worker->recipe->lanes);
     int64_t step = worker->space->reduce_rank ? worker->space->reduce[worker->space->reduce_rank - 1].index : 0;

@@ -119,8 +119,8 @@ static void join_parts(const Run *run, RdxWorker *worker, int64_t block)
 static void work(Run *run, int thread, unsigned char *scratch)
 {
     const RdxLaunch *launch = run->launch;
-    RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code,
-                        run->plan,     scratch,        launch->alpha,  launch->beta};
+    RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->plan,
+                        scratch,       launch->alpha,  launch->beta,   0};
     int64_t items = run->joining ? run->blocks : run->blocks * launch->config->split, threads = launch->config->threads;
     int64_t share = threads == 1 ? items : items / threads;
     int64_t extra = items - share * threads; /* the first `extra` threads take one more */
@@ -154,7 +154,7 @@ RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
     const RdxRecipe *recipe = launch->recipe;
     const RdxCpuCode *code = (const RdxCpuCode *)launch->code;
     _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
-    RdxWorker worker = {space, recipe, launch->config, code, &code->scratch, scratch, launch->alpha, launch->beta};
+    RdxWorker worker = {space, recipe, launch->config, code, &code->scratch, scratch, launch->alpha, launch->beta, 0};
     double node[RDX_MAX_PARTS][2];
     RdxStrip nodes;
     for (int part = 0; part < RDX_MAX_PARTS; part++)

@@ -74,10 +74,8 @@ static void fold_turned(RdxWorker *worker, const RdxBlock *block, int64_t n, int
     int64_t count = 0;
     for (int64_t at = 0; at < block->outputs; at += count) {
         const unsigned char *in = block->in + at * block->in_step;
-        const int64_t some = rdx_min(piece, block->outputs - at);
-        if (some != count)
-            rdx_chunk_offsets(worker, some);
-        count = some;
+        count = rdx_min(piece, block->outputs - at);
+        rdx_chunk_offsets(worker, count);
         if (asks)
             rdx_prefetch_far(in + far, count * block->in_step);
         worker->code->isa->turn(columns, in, block->in_step, count, n, space->in_size);
