@@ -152,9 +152,9 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
-/* Rows of two lines to four of what is asked for often. Of those that start at whole vectors not few, which a warp each reads sooner
-   (straight_rows: 1024 of 512 f32 3.7 us in tiles, 2.8 so), nor four whole lines that take an instruction an element: i8 33.5 us by line_rows and
-   36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. */
+/* Rows of two lines to four of what is asked for often. Of those that start at whole vectors, few are left to straight_rows where it
+   takes them, a warp each (1024 of 512 f32 3.7 us in tiles, 2.8 so), and to line_rows four whole lines that take an instruction an element: i8
+   33.5 us by line_rows and 36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. */
 bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;

@@ -157,7 +157,7 @@ RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe
     code.load.in_order = from_memory && rdx_cpu_keeps_ahead();
     code.load.paced = from_memory && rdx_cpu_needs_pace() && goes_on(space);
     if (from_memory || config->bytes >= NEAR_BYTES)
-        code.load.ahead = !from_memory ? 1024 : code.load.paced ? PACED_BYTES : AHEAD_BYTES;
+        code.load.ahead = !from_memory ? RDX_AHEAD_NEAR : code.load.paced ? PACED_BYTES : AHEAD_BYTES;
     code.streams = space->keep_count * rdx_types[out].size >= OUTPUT_BYTES;
     rdx_scratch_of(&code.scratch, space, recipe, config);
     bool one = config->strategy == RDX_STRATEGY_CPU_ROWS && space->keep_rank == 0 && space->reduce_rank <= 1 &&

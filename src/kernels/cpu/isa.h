@@ -159,6 +159,13 @@ static inline void rdx_load_near(RdxLoad *load)
     load->in_order = load->paced = false;
 }
 
+enum { RDX_AHEAD_NEAR = 1024 }; /* bytes asked for ahead of reads from a cache */
+
+static inline bool rdx_is_near(const RdxLoad *load)
+{
+    return load->ahead <= RDX_AHEAD_NEAR;
+}
+
 /* What reads in the order of addresses ask for. */
 static inline int64_t rdx_ahead_in_order(const RdxLoad *load)
 {

@@ -112,8 +112,8 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
 void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                      RdxStrip lanes_strip);
 
-/* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. Nothing else that a launch which
-   asks for them does writes to it: filled once, they stay. */
+/* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. A launch that
+   asks for them has no other use for the table: once filled, it stays. */
 void rdx_chunk_offsets(RdxWorker *worker, int64_t columns);
 
 /* Strips of outputs side by side, one lane of 16 elements at a time; a kept dim that is not contiguous is gathered. */

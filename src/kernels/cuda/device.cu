@@ -215,8 +215,8 @@ static RdxStatus bind_here(RdxKernel *kernel, const RdxSpace *space, const RdxRe
         return missing(recipe);
     if (!found->code)
         return host->error(RDX_ERR_INTERNAL,
-                           "kernel %d of the CUDA plugin is not meant for algebra %d, work %d, unit %d, dtype %d",
-                           plan->kind, recipe->algebra, recipe->work, recipe->unit, recipe->in);
+                           "no plan for algebra %d, work %d, unit %d, dtype %d comes to kernel %d of the CUDA plugin",
+                           recipe->algebra, recipe->work, recipe->unit, recipe->in, plan->kind);
     if (found->elements != plan->elements || found->words != plan->words)
         return host->error(RDX_ERR_INTERNAL,
                            "the plan is for vectors of %d and nodes of %d words, its kernel for %d and %d",

@@ -12,7 +12,8 @@
    Of elements of 16 bits the first step exchanges vectors as they are, and they are widened after it.
 
    How many steps there are is asked as they are made, which all threads answer alike: one piece of code for all rows. */
-#include "short_rows.cuh"
+#include "block.cuh"
+#include "bytes.cuh"
 
 namespace rdx
 {

@@ -3,6 +3,7 @@
    have the result, and each keeps that of its turn: results go out by the warp. What is frequent of several lines is tile_rows'. */
 #include "line_fold.cuh"
 #include "row_tile.cuh"
+#include "short_rows.cuh"
 
 namespace rdx
 {

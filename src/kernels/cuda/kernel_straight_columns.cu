@@ -4,7 +4,7 @@
 namespace rdx
 {
 
-template <class K> constexpr bool comes_straight = K::elements > 0;
+template <class K> constexpr bool comes_in_columns = K::elements > 0;
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(const __grid_constant__ Problem p)
@@ -16,6 +16,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(c
 } // namespace rdx
 
 #define RDX_KERNEL_NAME straight_columns
-#define RDX_COMES comes_straight
+#define RDX_COMES comes_in_columns
 #define RDX_ELEMENTS_OF(Algebra, size) rdx::straight_elements<Algebra>(size)
 #include "stamp.inc"

@@ -8,7 +8,7 @@
 #define RDX_KERNELS_CUDA_ROW_FOLD_CUH
 
 #include "greatest.cuh"
-#include "short_rows.cuh"
+#include "row_pairs.cuh"
 
 namespace rdx
 {

@@ -2,7 +2,6 @@
 #ifndef RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 #define RDX_KERNELS_CUDA_SHORT_ROWS_CUH
 
-#include "bytes.cuh"
 #include "row_pairs.cuh"
 
 namespace rdx
