@@ -169,7 +169,7 @@ NAMED_CUDA = [
     ("a late winner was in the first vector", "src/kernels/cuda/lanes.cuh",
      "            state.line = (T)v;\n",
      "            state.line = 0;\n", "plain"),
-    ("the runs of a row follow without a gap", "src/kernels/cuda/straight_rows.cuh",
+    ("the runs of a row follow without a gap", "src/kernels/cuda/chunk_place.cuh",
      "at + run_of_element(p, element) * gap",
      "at + 0 * gap", "plain"),
     ("only the same zero is sought as the greatest", "src/kernels/cuda/greatest.cuh",

@@ -231,8 +231,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) ||
               (cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS && rdx_cuda_has_masked_map(&p->recipe)));
         KEEPS(cut->kind == RDX_CUDA_KIND_STRAIGHT_ROWS
-                  ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->space.in_size)
-                  : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1);
+                  ? RDX_CUDA_HAS_STRAIGHT_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.indexed, p->space.in_size)
+                  : cut->kind == RDX_CUDA_KIND_LINE_ROWS || p->space.in_size > 1 || p->recipe.indexed);
         KEEPS(rdx_recipe_is_twice(&p->recipe) == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS));
         KEEPS(s->ring_bytes == (cut->kind == RDX_CUDA_KIND_STAGED_ROWS ? RDX_CUDA_WARPS * 17 * 512 : 0));
         KEEPS(cut->kind != RDX_CUDA_KIND_STAGED_ROWS || (p->recipe.work == RDX_WORK_F32 && p->space.in_size > 1));

@@ -46,15 +46,15 @@ enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, algebra, exact, indexed, size, words)                                             \
     (!((rows) == RDX_CUDA_LINE_ROWS &&                                                                                 \
-       ((algebra) == RDX_ALGEBRA_ARGMAX || ((algebra) == RDX_ALGEBRA_VAR && (words) == 2) ||                           \
+       (((indexed) && ((algebra) == RDX_ALGEBRA_ARGMAX || (size) < 4)) ||                                              \
+        ((algebra) == RDX_ALGEBRA_VAR && (words) == 2) ||                                                              \
         ((size) == 2 && ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ)))) &&                         \
-     ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX                                      \
-      : (exact)   ? !((indexed) && (size) == 2)                                                                        \
-                  : (rows) * (16 / (size)) * (words) <= 32))
+     ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (indexed)                         \
+                  : (exact) || (rows) * (16 / (size)) * (words) <= 32))
 /* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where a thread's lanes are one word each, as of floats that are
    added up, or one node in all, as of integers and truth values that are and of maxima. */
-#define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, size)                                                                \
-    ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX ||                                    \
+#define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, indexed, size)                                                       \
+    ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (indexed) ||                       \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))
 /* Which elements of what is looked at twice a chunk of them is staged for (kernel_staged_rows.cu), and bytes of a warp's: of a row that starts inside
    a line a chunk lies in 17. */

@@ -161,11 +161,13 @@ bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const int size = s->space->in_size;
     const bool float_bytes = size == 1 && rdx_type_is_float((RdxType)recipe->in);
     const bool brief = launch->words == 1 && !recipe->indexed && (size != 2 || recipe->exact);
+    const bool seeks_bytes = recipe->indexed && size == 1 && recipe->count >= 2 * recipe->lanes;
     const bool straight =
         config->variant == RDX_FORM_ROWS && are_rows(s->space, config) && suit_straight(launch, s, config);
     const bool by_lines =
-        straight && (are_many(s) ? brief && s->space->keep_rank == 1 && recipe->count == 4 * recipe->lanes
-                                 : RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, size));
+        straight &&
+        (are_many(s) ? s->space->keep_rank == 1 && ((brief && recipe->count == 4 * recipe->lanes) || seeks_bytes)
+                     : RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, recipe->indexed, size));
     launch->elements = 1;
     return recipe->count > recipe->lanes && rdx_cuda_has_unmasked_map(recipe) && !by_lines &&
            (!float_bytes || recipe->algebra == RDX_ALGEBRA_MAX) &&
@@ -215,7 +217,7 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
 /* Of contiguous runs. Of bytes there are those of aligned rows alone. */
 static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
-    if (s->space->in_size == 1 && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS &&
+    if (s->space->in_size == 1 && !s->recipe->indexed && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS &&
         launch->kind != RDX_CUDA_KIND_LINE_ROWS)
         return false;
     launch->elements = 16 / s->space->in_size;
@@ -272,7 +274,8 @@ static bool is_light(const RdxSituation *s, int words)
     const int algebra = recipe->algebra;
     const bool sums_i64 = recipe->work == RDX_WORK_I64 && (algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_AND ||
                                                            algebra == RDX_ALGEBRA_OR || algebra == RDX_ALGEBRA_XOR);
-    if (words == 1 || s->space->in_size == 2 || sums_i64)
+    const bool seeks = recipe->indexed && recipe->work == RDX_WORK_I32;
+    if (words == 1 || s->space->in_size == 2 || sums_i64 || seeks)
         return true;
     if (s->space->in_size == 1)
         return recipe->count >= BYTE_CHUNKS * rdx_recipe_chunk(recipe) || !goes_on(s, BYTE_TIMES);
@@ -298,7 +301,7 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
     const RdxRecipe *recipe = s->recipe;
     const int times = config->finishing != RDX_FINISHING_NONE && s->space->in_size == 4 ? 2 : 1;
     if (config->variant != RDX_FORM_ROWS || rdx_recipe_is_twice(recipe) ||
-        !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, s->space->in_size))
+        !RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, recipe->indexed, s->space->in_size))
         return false;
     /* Of one line to four a warp each where they are few; others are short_rows, which takes no row alone. */
     if (s->space->keep_rank > 0 && recipe->count <= 4 * recipe->lanes)

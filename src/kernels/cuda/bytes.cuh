@@ -72,6 +72,11 @@ template <class In, bool UPPER> RDX_DEVICE uint32_t halves_of(uint32_t word)
     else
         return (UPPER ? word : word << 8) & (In::integral ? 0xffffffffu : 0xff00ff00u);
 }
+/* Truth values as 0 and 1; others as they are. */
+template <class In> RDX_DEVICE uint32_t truths_of(uint32_t word)
+{
+    return In::type == RDX_TYPE_BOOL ? __vcmpne4(word, 0) & 0x01010101u : word;
+}
 template <class In> RDX_DEVICE uint32_t greater_of_halves(uint32_t a, uint32_t b, bool omit)
 {
     if constexpr (In::integral)
@@ -115,7 +120,7 @@ template <class In, bool MARKED = false> struct GreatestBytes {
   private:
     template <bool UPPER> __device__ __forceinline__ uint32_t halves(uint32_t word, int mark) const
     {
-        uint32_t halves = halves_of<In, UPPER>((word & keep) ^ turn);
+        uint32_t halves = halves_of<In, UPPER>((truths_of<In>(word) & keep) ^ turn);
         return MARKED ? (halves & 0xff00ff00u) | 0x10001u * mark : halves;
     }
     __device__ __forceinline__ uint32_t turned(uint32_t half) const

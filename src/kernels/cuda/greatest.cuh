@@ -26,8 +26,8 @@ template <class In, bool OMIT, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
 {
     constexpr bool paired = In::size == 2, brain = In::type == RDX_TYPE_BF16;
-    const uint32_t signs = paired ? 0x80008000u : 0x80000000u;
-    uint32_t keep = r.map == RDX_MAP_KEY_ABS ? ~signs : 0xffffffffu, turn = r.flip ? signs : 0;
+    const uint32_t signs = In::integral ? 0xffffffffu : paired ? 0x80008000u : 0x80000000u;
+    uint32_t keep = !In::integral && r.map == RDX_MAP_KEY_ABS ? ~signs : 0xffffffffu, turn = r.flip ? signs : 0;
     Vector<BYTES> top;
 #pragma unroll
     for (int w = 0; w < (BYTES + 3) / 4; w++)
@@ -39,7 +39,11 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
 #pragma unroll
         for (int w = 0; w < (BYTES + 3) / 4; w++) {
             uint32_t word = (got[u].word[w] & keep) ^ turn;
-            if constexpr (paired)
+            if constexpr (In::integral && paired)
+                top.word[w] = greater_halves(top.word[w], word, In::type == RDX_TYPE_U16);
+            else if constexpr (In::integral)
+                top.word[w] = (int32_t)top.word[w] > (int32_t)word ? top.word[w] : word;
+            else if constexpr (paired)
                 top.word[w] = greater_pair<brain>(top.word[w], word, OMIT);
             else
                 top.word[w] = __float_as_uint(greater_of(__uint_as_float(top.word[w]), __uint_as_float(word), OMIT));
@@ -53,7 +57,8 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
 template <class In, int COUNT, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
-    return r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there) : greatest_or_nan<In, false, COUNT>(r, got, there);
+    return !In::integral && r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there)
+                                   : greatest_or_nan<In, false, COUNT>(r, got, there);
 }
 
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */
@@ -64,6 +69,53 @@ template <class In> RDX_DEVICE uint32_t where_equal(uint32_t a, uint32_t b)
     else
         return __uint_as_float(a) == __uint_as_float(b) ? 0xffffffffu : 0;
 }
+
+/* An element that GreatestBytes, or greatest_of in a word's lower bits, has found, to be compared with those of a word. NaN is sought where it is the
+   greatest; none is where it is left out. */
+template <class In> struct Sought {
+    uint32_t like; /* that element, as often as a word holds it; of f8 as f16 */
+    bool nans;
+
+    __device__ __forceinline__ Sought(const RdxRecipe &r, uint32_t top) : like(top), nans(false)
+    {
+        if constexpr (In::size < 4)
+            like = __byte_perm(top, 0, In::size == 1 && In::integral ? 0x1111 : 0x1010);
+        if constexpr (!In::integral)
+            nans = !equal(like, like) && !r.omit;
+    }
+
+    /* Some bits of those that are like it; the lowest bit of all is one of the first of them. */
+    template <bool NANS> __device__ __forceinline__ uint32_t where_in(uint32_t word) const
+    {
+        if constexpr (In::integral && In::size == 4) {
+            return word == like;
+        } else if constexpr (In::integral) {
+            constexpr uint32_t low = In::size == 1 ? 0x01010101u : 0x00010001u,
+                               high = In::size == 1 ? 0x80808080u : 0x80008000u;
+            uint32_t other = truths_of<In>(word) ^ like; /* where it is 0, 1 less has its upper bit */
+            return (other - low) & ~other & high;
+        } else if constexpr (In::size == 1) {
+            uint32_t upper = here<NANS>(halves_of<In, true>(word)), lower = here<NANS>(halves_of<In, false>(word));
+            return In::type == RDX_TYPE_F8E4M3 ? __byte_perm(lower, upper, 0x6420)
+                                               : (upper & 0xff00ff00u) | (lower & 0x00ff00ffu);
+        } else {
+            return here<NANS>(word);
+        }
+    }
+
+  private:
+    static __device__ __forceinline__ uint32_t equal(uint32_t a, uint32_t b)
+    {
+        if constexpr (In::size == 1)
+            return equal_pair<false>(a, b);
+        else
+            return where_equal<In>(a, b);
+    }
+    template <bool NANS> __device__ __forceinline__ uint32_t here(uint32_t word) const
+    {
+        return equal(word, like) | (NANS ? ~equal(word, word) : 0);
+    }
+};
 
 /* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last one that does. NANS:
    NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */

@@ -10,20 +10,8 @@
    time and two at once: any of 65536 79 and 62, sum of 32768 38 and 33, of 65536 of 3008 80 and 48. */
 #include "straight_rows.cuh"
 
-#include <utility>
-
 namespace rdx
 {
-
-/* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be registers. */
-template <class F, int... I> RDX_DEVICE void each_constant(F &&f, std::integer_sequence<int, I...>)
-{
-    (f(std::integral_constant<int, I>()), ...);
-}
-template <int COUNT, class F> RDX_DEVICE void each_constant(F &&f)
-{
-    each_constant(f, std::make_integer_sequence<int, COUNT>());
-}
 
 template <class K, int ROWS> struct LineRows {
     typedef typename K::A A;
@@ -97,6 +85,28 @@ template <class K, int ROWS> struct LineRows {
     }
 };
 
+/* The same of indices: of rows as of chunks, each in a warp (winning_rows.cuh). */
+template <class K, int ROWS>
+RDX_DEVICE typename K::A::Node winning_rows(const Problem &p, const unsigned char *row, int last, int thread)
+{
+    typedef typename K::A::T T;
+    Winners<K, ROW_ALIGNED, ROWS> winners(p);
+    each_constant<ROWS>([&](auto r) RDX_INLINED {
+        constexpr int R = decltype(r)::value;
+        const unsigned char *at = row + (R < last ? R : last) * p.dims[0].in;
+        winners.part[R].ask(p, place_in<K, ROW_ALIGNED>(at, 0, thread), (int)p.recipe.count);
+    });
+    T best = 0, value = 0;
+    int winner = 0, own = thread / (32 / ROWS);
+    winners.decide([](int, T) { return true; }, [&](int r, int found) { winner = r == own ? found : winner; });
+    each_constant<ROWS>([&](auto r) RDX_INLINED {
+        constexpr int R = decltype(r)::value;
+        best = R == own ? winners.y[R] : best;
+        value = R == own ? winners.x[R] : value;
+    });
+    return node_of_winner<typename K::A>(p, value, best, winner);
+}
+
 template <class K, int ROWS, class A = typename K::A>
 constexpr bool comes_in_lines_of =
     !A::two_passes && RDX_CUDA_HAS_LINE_ROWS(ROWS, A::algebra, is_exact<A>(), A::indexed, K::size, A::words);
@@ -114,9 +124,15 @@ template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
 #pragma unroll 1
         for (int64_t output = first + warp_of_block() * ROWS; output < end; output += RDX_CUDA_THREADS / 32 * ROWS) {
             int last = (int)(end - output < ROWS ? end - output : ROWS) - 1;
-            LineRows<K, ROWS> rows(p, thread);
-            rows.load_rows(p.in + seek_output(p, output).in, p.dims[0].in, last);
-            typename A::Node node = rows.fold_rows();
+            const unsigned char *row = p.in + seek_output(p, output).in;
+            typename A::Node node;
+            if constexpr (seeks_winners<A>()) {
+                node = winning_rows<K, ROWS>(p, row, last, thread);
+            } else {
+                LineRows<K, ROWS> rows(p, thread);
+                rows.load_rows(row, p.dims[0].in, last);
+                node = rows.fold_rows();
+            }
             if (thread % (32 / ROWS) == 0 && own <= last)
                 emit_one<A>(p, output + own, node);
         }

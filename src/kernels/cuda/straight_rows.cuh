@@ -12,21 +12,10 @@
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
 #define RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
 
-#include "rows.cuh"
+#include "winning_rows.cuh"
 
 namespace rdx
 {
-
-static constexpr int chunk_lines = RDX_CUDA_CHUNK_LINES;
-
-enum RowForm { ROW_ALIGNED, ROW_SHIFTED, ROW_IN_RUNS };
-
-/* Where a thread's vectors of a chunk lie. */
-struct ChunkPlace {
-    const unsigned char *at; /* the first one; of several runs, if there were nothing between them */
-    int64_t chunk;
-    int slot; /* lane of its first element; below 0: that one is the line before's */
-};
 
 /* COUNT lines from the `first` on, whose vectors lie in got[]; there are `whole` in all. */
 template <class K, class S, class In, int MAP, int COUNT>
@@ -53,14 +42,7 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
     constexpr int E = K::elements, lanes = 32 * E, log2 = log2_constant(lanes);
     constexpr bool SHIFTED = FORM == ROW_SHIFTED;
     int whole = n >> log2, tail = n & (lanes - 1), rest = tail - place.slot;
-    /* Of the thread's vector of a line; sought for each one on its own, so that none waits for another. */
-    int64_t gap = FORM == ROW_IN_RUNS ? p.shape.run_gap : 0;
-    auto place_of = [&](int line) {
-        const unsigned char *at = place.at + line * line_bytes;
-        unsigned element = (unsigned)place.chunk * (16 * lanes) + place.slot + line * lanes;
-        return FORM == ROW_IN_RUNS ? at + run_of_element(p, element) * gap : at;
-    };
-    const unsigned char *end = place_of(whole);
+    const unsigned char *end = line_of<K, FORM>(p, place, whole);
     Fold fold = {p};
     typename First::State state[Fold::STATES];
     bool begun = whole > 0;
@@ -68,7 +50,7 @@ RDX_DEVICE void straight_chunk(const Problem &p, const ChunkPlace &place, int n,
 #pragma unroll
     for (int line = 0; line < chunk_lines; line++)
         if (line < whole)
-            load<16>(got[line].word, place_of(line));
+            load<16>(got[line].word, line_of<K, FORM>(p, place, line));
     if (rest > 0) {
         if (SHIFTED)
             load<16>(last.word, end);
@@ -111,13 +93,13 @@ template <class K, RowForm FORM>
 RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned char *row, int64_t first, int chunks,
                                             int thread)
 {
+    if constexpr (seeks_winners<typename K::A>())
+        return winning_run<K, FORM>(p, row, first, chunks, thread);
     constexpr int chunk_log2 = log2_constant(chunk_lines * 32 * K::elements);
     typename K::A::Node node[Lanes<K, true>::STATES];
     RowTotal<K> total = {thread};
     auto elements = [&](int at, int count) { return elements_of_chunks(p, chunk_log2, first + at, count); };
-    int before = FORM == ROW_SHIFTED ? (int)((uintptr_t)row & 15) : 0;
-    ChunkPlace place = {row + first * chunk_bytes - before + thread * 16, first,
-                        thread * K::elements - before / K::size};
+    ChunkPlace place = place_in<K, FORM>(row, first, thread);
 #pragma unroll 1
     for (int i = 0; i < chunks; i++, place.at += chunk_bytes, place.chunk++) {
         int n = (int)elements_of_chunks(p, chunk_log2, first + i, 1);

@@ -11,6 +11,7 @@
 #include "algebra.cuh"
 
 #include <type_traits>
+#include <utility>
 
 namespace rdx
 {
@@ -19,6 +20,16 @@ template <class Algebra, int SIZE, int ELEMENTS> struct Spec {
     typedef Algebra A;
     static constexpr int size = SIZE, elements = ELEMENTS, bytes = SIZE * ELEMENTS;
 };
+
+/* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be registers. */
+template <class F, int... I> RDX_DEVICE void each_constant(F &&f, std::integer_sequence<int, I...>)
+{
+    (f(std::integral_constant<int, I>()), ...);
+}
+template <int COUNT, class F> RDX_DEVICE void each_constant(F &&f)
+{
+    each_constant(f, std::make_integer_sequence<int, COUNT>());
+}
 
 /* ---- Loads ---- */
 
