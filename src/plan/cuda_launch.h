@@ -41,18 +41,18 @@ enum { RDX_CUDA_MOST_PARTS = 2048 };
 enum { RDX_CUDA_CHUNK_LINES = 16 }; /* of a chunk (rdx_recipe_chunk) */
 /* Rows that a warp reads at once, or half as many (kernel_line_rows.cu); whether their nodes, one for each element of a vector or, of sums
    in any order, one for each row, have room in registers: var of bf16, four rows at once, spilled 1200 bytes a thread, and was no faster
-   than through shared memory. Not index ops over elements of two bytes, which spill 600. Of bytes, sums of integers and extremes, whose nodes are one word.
-   Nor, four at once, what tile_rows takes of such rows whatever their length. */
+   than through shared memory. Of bytes, sums of integers and extremes, whose nodes are one word, and indices, which are sought (winning_rows.cuh). Not four
+   at once: what tile_rows takes of such rows whatever their length, and indices, whose four keys and places spill. */
 enum { RDX_CUDA_LINE_ROWS = 4 };
 #define RDX_CUDA_HAS_LINE_ROWS(rows, algebra, exact, indexed, size, words)                                             \
     (!((rows) == RDX_CUDA_LINE_ROWS &&                                                                                 \
-       (((indexed) && ((algebra) == RDX_ALGEBRA_ARGMAX || (size) < 4)) ||                                              \
+       (((indexed) && ((algebra) == RDX_ALGEBRA_ARGMAX || (size) <= 4)) ||                                             \
         ((algebra) == RDX_ALGEBRA_VAR && (words) == 2) ||                                                              \
         ((size) == 2 && ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ)))) &&                         \
      ((size) == 1 ? (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (indexed)                         \
                   : (exact) || (rows) * (16 / (size)) * (words) <= 32))
 /* Which elements are read straight into registers (kernel_straight_rows.cu): bytes where a thread's lanes are one word each, as of floats that are
-   added up, or one node in all, as of integers and truth values that are and of maxima. */
+   added up, or one node in all, as of integers and truth values that are and of maxima; and indices, which are sought (winning_rows.cuh). */
 #define RDX_CUDA_HAS_STRAIGHT_ROWS(algebra, work, indexed, size)                                                       \
     ((size) > 1 || (algebra) == RDX_ALGEBRA_ISUM || (algebra) == RDX_ALGEBRA_MAX || (indexed) ||                       \
      (((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ) && (work) == RDX_WORK_F32))

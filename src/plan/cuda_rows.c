@@ -154,7 +154,7 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
 
 /* Rows of two lines to four of what is asked for often. Of those that start at whole vectors, few are left to straight_rows where it
    takes them, a warp each (1024 of 512 f32 3.7 us in tiles, 2.8 so), and to line_rows four whole lines that take an instruction an element: i8
-   33.5 us by line_rows and 36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. */
+   33.5 us by line_rows and 36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. So are indices of bytes: argmax i8 over 131072 x 2048 88 us by line_rows. */
 bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -214,7 +214,7 @@ static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConf
     return rdx_cuda_fits(launch, s);
 }
 
-/* Of contiguous runs. Of bytes there are those of aligned rows alone. */
+/* Of contiguous runs. Of bytes, but for indices, there are those of aligned rows alone. */
 static bool take_registers(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     if (s->space->in_size == 1 && !s->recipe->indexed && launch->kind != RDX_CUDA_KIND_STRAIGHT_ROWS &&
@@ -267,7 +267,8 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
 
 /* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us over 8192 x 4096, 70.1 over 32M
    in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32
-   66.7 and 63.1, minmax 68.3 and 67.0; but sums of f64 over 65536 x 2048 242 and 254. */
+   66.7 and 63.1, minmax 68.3 and 67.0; but sums of f64 over 65536 x 2048 242 and 254. So is what seeks an index once the greatest is known: argmax f32 over
+   65536 x 4096 245 and 239, i8 253 and 69. */
 static bool is_light(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -291,10 +292,9 @@ static bool are_groups(const RdxRecipe *recipe)
 /* Rows of one run of aligned vectors.
 
    Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
-   through them and 23.3 this way, over 16384 x 4096 69 and 73, argmax over 64K x 4K 241 and 261; but var over 128K x 1000 303 and 242, x 2000 354
-   and 278, argmax over those 367 and 302. Elements of two bytes are as much work either way: argmax over 32K x 4K bf16
-   107 and 92, over 128K x 4K 359 and 329. Where rows are cut, twice as many bytes of four-byte elements go this way: argmax and var over 64M f32 in one
-   75.0 and 75.2 us through rings, 70.8 and 73.6 this way; over 256M in one 360.3 and 359.8, 366.0 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2
+   through them and 23.3 this way, over 16384 x 4096 69 and 73; but var over 128K x 1000 303 and 242, x 2000 354 and 278. Elements of two bytes are as much
+   work either way. Where rows are cut, twice as many bytes of four-byte elements go this way: var over 64M f32 in one
+   75.2 us through rings, 73.6 this way; over 256M in one 359.8 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2
    and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {

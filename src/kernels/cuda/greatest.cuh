@@ -70,6 +70,12 @@ template <class In> RDX_DEVICE uint32_t where_equal(uint32_t a, uint32_t b)
         return __uint_as_float(a) == __uint_as_float(b) ? 0xffffffffu : 0;
 }
 
+/* Whether the greatest is known before its index is sought. */
+template <class A> RDX_DEVICE constexpr bool seeks_winners()
+{
+    return A::indexed && A::unit == 1 && A::work == RDX_WORK_I32;
+}
+
 /* An element that GreatestBytes, or greatest_of in a word's lower bits, has found, to be compared with those of a word. NaN is sought where it is the
    greatest; none is where it is left out. */
 template <class In> struct Sought {
@@ -84,7 +90,7 @@ template <class In> struct Sought {
             nans = !equal(like, like) && !r.omit;
     }
 
-    /* Some bits of those that are like it; the lowest bit of all is one of the first of them. */
+    /* Some bits of each that is like it, and of no other. */
     template <bool NANS> __device__ __forceinline__ uint32_t where_in(uint32_t word) const
     {
         if constexpr (In::integral && In::size == 4) {
@@ -92,8 +98,9 @@ template <class In> struct Sought {
         } else if constexpr (In::integral) {
             constexpr uint32_t low = In::size == 1 ? 0x01010101u : 0x00010001u,
                                high = In::size == 1 ? 0x80808080u : 0x80008000u;
-            uint32_t other = truths_of<In>(word) ^ like; /* where it is 0, 1 less has its upper bit */
-            return (other - low) & ~other & high;
+            uint32_t other =
+                truths_of<In>(word) ^ like; /* 0 where it is like it: no bit below the upper one to carry into that */
+            return ~(((other & ~high) + (high - low)) | other) & high;
         } else if constexpr (In::size == 1) {
             uint32_t upper = here<NANS>(halves_of<In, true>(word)), lower = here<NANS>(halves_of<In, false>(word));
             return In::type == RDX_TYPE_F8E4M3 ? __byte_perm(lower, upper, 0x6420)

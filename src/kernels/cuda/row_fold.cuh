@@ -221,14 +221,15 @@ template <class K, bool SEVERAL> struct RowFold {
         return node;
     }
 
-    /* take(word, mask) of the words of a row of bytes that a thread has, wherever the row starts, but for the last one; the mask has the bits of
-       the row, which of all but the first are all. */
+    /* take(word, mask, number) of the words of a row of bytes that a thread has, wherever the row starts, but for the last one; the mask has the bits
+       of the row, which of all but the first are all. */
     template <int MATES, class F>
     __device__ __forceinline__ void each_word(SharedAt at, int skip, int last, F &&take) const
     {
         constexpr int MOST = 32 / W; /* of a thread, of a line */
         int own = (last - c + MATES - 1) >> log2_constant(MATES);
         uint32_t first = c == 0 ? 0xffffffffu << 8 * skip : 0xffffffffu;
+        int number = c;
         at += 4 * c;
 #pragma unroll 1
         do {
@@ -239,12 +240,13 @@ template <class K, bool SEVERAL> struct RowFold {
                 if (i < own) {
                     uint32_t word;
                     load_shared_element<4>(&word, at + 4 * i * MATES, false);
-                    take(word, i == 0 ? first : 0xffffffffu);
+                    take(word, i == 0 ? first : 0xffffffffu, number + i * MATES);
                 }
             }
             first = 0xffffffffu;
             own -= MOST;
             last -= MOST * MATES;
+            number += MOST * MATES;
             at += MOST * MATES * 4;
         } while (SEVERAL && last > 0);
     }
@@ -261,7 +263,7 @@ template <class K, bool SEVERAL> struct RowFold {
         within &= last == 0 ? 0xffffffffu << 8 * skip : 0xffffffffu;
         if constexpr (adds_words<K, In, MAP>()) {
             int sum = add_bytes<In, MAP>(p.recipe, word, 0, c == 0 ? within : 0);
-            each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask) {
+            each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask, int) {
                 sum = add_bytes<In, MAP>(p.recipe, word, sum, mask);
             });
             x = y = sum;
@@ -273,12 +275,51 @@ template <class K, bool SEVERAL> struct RowFold {
                 bytes.take((word & mask) | (__byte_perm(word, 0, 0x3333) & ~mask), omits);
             };
             if (omit)
-                each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask) { take(word, mask, true); });
+                each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask, int) { take(word, mask, true); });
             else
-                each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask) { take(word, mask, false); });
+                each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask, int) { take(word, mask, false); });
             read_top<A, In, MAP>(p.recipe, bytes.top(omit), x, y);
         }
         Node node = Step<A>::end(Step<A>::begin(x, y, 0), 0);
+#pragma unroll
+        for (int bit = MATES / 2; bit >= 1; bit /= 2)
+            node = join_full<A>(node, shuffle_xor<A>(node, bit), 0, 0);
+        return node;
+    }
+
+    /* The index of the greatest of 8-bit integers and truth values: what is the greatest by the word, then where the first of those that are like it
+       stands, or of descending indices the last. Bytes of a word that are not the row's are copies of its first one that is. */
+    template <int MATES, class In, int MAP> __device__ __forceinline__ Node seek_bytes(SharedAt at) const
+    {
+        int skip = (int)((uintptr_t)at & 3), end = skip + (int)p.recipe.count, last = (end - 1) >> 2;
+        int64_t step = p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+        const bool latest = step < 0;
+        const uint32_t foremost = 0x1111u * skip;
+        uint32_t word, within = 0xffffffffu >> 8 * (-end & 3);
+        T x, y;
+        at -= skip;
+        load_shared_element<4>(&word, at + 4 * last, false);
+        within &= last == 0 ? 0xffffffffu << 8 * skip : 0xffffffffu;
+        GreatestBytes<In> bytes(p.recipe, (word & within) | (__byte_perm(word, 0, last == 0 ? foremost : 0) & ~within));
+        each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask, int) {
+            bytes.take((word & mask) | (__byte_perm(word, 0, foremost) & ~mask), false);
+        });
+        uint32_t top = bytes.top(false);
+        read_top<A, In, MAP>(p.recipe, top, x, y);
+        const Sought<In> sought(p.recipe, top);
+        /* All mates have the last word. */
+        uint32_t where = sought.template where_in<false>(word) & within;
+        int number = last;
+        bool found = latest && where != 0;
+        each_word<MATES>(at, skip, last, [&](uint32_t word, uint32_t mask, int own) {
+            uint32_t here = sought.template where_in<false>(word) & mask;
+            bool takes = here != 0 && !found;
+            where = takes ? here : where;
+            number = takes ? own : number;
+            found = found || (takes && !latest);
+        });
+        int place = 4 * number - skip + (latest ? 31 - __clz(where) : __ffs(where) - 1) / 8;
+        Node node = A::element(x, y, p.index_offset + place * step);
 #pragma unroll
         for (int bit = MATES / 2; bit >= 1; bit /= 2)
             node = join_full<A>(node, shuffle_xor<A>(node, bit), 0, 0);
@@ -310,6 +351,9 @@ template <class K, bool SEVERAL> struct RowFold {
         if constexpr (by_words<In, MAP>())
             return fold_turns<MATES>(at, thread, pitch, left,
                                      [&](SharedAt row) { return fold_bytes<MATES, In, MAP>(row); });
+        else if constexpr (seeks_winners<A>() && K::size == 1 && In::integral)
+            return fold_turns<MATES>(at, thread, pitch, left,
+                                     [&](SharedAt row) { return seek_bytes<MATES, In, MAP>(row); });
         else
             return fold_turns<MATES>(at + c * K::size, thread, pitch, left,
                                      [&](SharedAt row) { return fold_pieces<MATES, In, MAP>(row); });

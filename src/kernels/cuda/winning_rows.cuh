@@ -12,11 +12,6 @@
 namespace rdx
 {
 
-template <class A> RDX_DEVICE constexpr bool seeks_winners()
-{
-    return A::indexed && A::unit == 1 && A::work == RDX_WORK_I32;
-}
-
 /* Whether the value goes with the index. */
 template <class A> RDX_DEVICE constexpr bool has_value()
 {
@@ -203,8 +198,7 @@ template <class K, RowForm FORM, int ROWS> struct Winners {
     /* winner(r) is told which element of the chunk has the greatest key of row r, if wanted(r, key). */
     template <class Wanted, class Found> __device__ __forceinline__ void decide(Wanted wanted, Found winner)
     {
-        uint32_t top[ROWS];
-        T own[ROWS];
+        uint32_t top[ROWS], holds = 0; /* bit r: this thread has the greatest of row r */
         bool any = false;
         each_constant<ROWS>([&](auto r) RDX_INLINED {
             constexpr int R = decltype(r)::value;
@@ -219,8 +213,9 @@ template <class K, RowForm FORM, int ROWS> struct Winners {
         });
         each_constant<ROWS>([&](auto r) RDX_INLINED {
             constexpr int R = decltype(r)::value;
-            own[R] = y[R];
-            y[R] = greatest_in_warp(y[R]);
+            T own = y[R];
+            y[R] = greatest_in_warp(own);
+            holds |= part[R].has_any() && own == y[R] ? 1u << R : 0;
             if constexpr (has_value<A>())
                 x[R] = greatest_in_warp(x[R]);
             any = any || wanted(R, y[R]);
@@ -232,7 +227,7 @@ template <class K, RowForm FORM, int ROWS> struct Winners {
             each_constant<ROWS>([&](auto r) RDX_INLINED {
                 constexpr int R = decltype(r)::value;
                 found[R] = INT32_MAX;
-                if (part[R].has_any() && own[R] == y[R])
+                if (holds >> R & 1)
                     found[R] = part[R].template seek<decltype(in)>(p, top[R]);
             });
         });
