@@ -242,15 +242,6 @@ inline float widen_e5m2(uint32_t word, int byte)
     return widen_half((word >> 8 * byte & 0xff) << 8);
 }
 
-inline int32_t greatest_in_warp(int32_t x)
-{
-    for (int bit = 16; bit >= 1; bit /= 2) {
-        int32_t other = __shfl_xor_sync(0xffffffffu, x, bit);
-        x = x > other ? x : other;
-    }
-    return x;
-}
-
 inline unsigned count_in(unsigned *counter, unsigned last)
 {
     emu::fence();

@@ -96,11 +96,9 @@ template <class In> struct Sought {
         if constexpr (In::integral && In::size == 4) {
             return word == like;
         } else if constexpr (In::integral) {
-            constexpr uint32_t low = In::size == 1 ? 0x01010101u : 0x00010001u,
-                               high = In::size == 1 ? 0x80808080u : 0x80008000u;
-            uint32_t other =
-                truths_of<In>(word) ^ like; /* 0 where it is like it: no bit below the upper one to carry into that */
-            return ~(((other & ~high) + (high - low)) | other) & high;
+            constexpr uint32_t below = In::size == 1 ? 0x7f7f7f7fu : 0x7fff7fffu; /* all but the upper bit of each */
+            uint32_t other = truths_of<In>(word) ^ like;
+            return ~(((other & below) + below) | other | below); /* where it is 0 nothing carries into that bit */
         } else if constexpr (In::size == 1) {
             uint32_t upper = here<NANS>(halves_of<In, true>(word)), lower = here<NANS>(halves_of<In, false>(word));
             return In::type == RDX_TYPE_F8E4M3 ? __byte_perm(lower, upper, 0x6420)

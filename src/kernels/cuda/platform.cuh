@@ -97,21 +97,6 @@ RDX_DEVICE uint32_t greater_halves(uint32_t a, uint32_t b, bool is_unsigned)
     return is_unsigned ? __vmaxu2(a, b) : __vmaxs2(a, b);
 }
 
-/* The greatest number of a warp, in every thread. */
-RDX_DEVICE int32_t greatest_in_warp(int32_t x)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(0xffffffffu, x);
-#else
-#pragma unroll
-    for (int bit = 16; bit >= 1; bit /= 2) {
-        int32_t other = __shfl_xor_sync(0xffffffffu, x, bit);
-        x = x > other ? x : other;
-    }
-    return x;
-#endif
-}
-
 /* All bits of the halves in which the same numbers stand (BRAIN: bf16, else f16); -0 is +0, and NaN nothing. */
 template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
 {

@@ -20,6 +20,21 @@ RDX_DEVICE int warp_of_block()
     return (int)threadIdx.x / 32;
 }
 
+/* The greatest number of a warp, in every thread. */
+RDX_DEVICE int32_t greatest_in_warp(int32_t x)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(whole_warp, x);
+#else
+#pragma unroll
+    for (int bit = 16; bit >= 1; bit /= 2) {
+        int32_t other = __shfl_xor_sync(whole_warp, x, bit);
+        x = x > other ? x : other;
+    }
+    return x;
+#endif
+}
+
 /* What a warp reads at once, 16 bytes a thread. */
 static constexpr int line_bytes = 512;
 

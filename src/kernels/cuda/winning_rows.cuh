@@ -188,8 +188,8 @@ template <class K, RowForm FORM, int ROWS> struct Winners {
 
     const Problem &p;
     WinnerOfChunk<K, FORM, chunk_lines / ROWS> part[ROWS];
-    T x[ROWS],
-        y[ROWS]; /* keys of the greatest, of this thread's at first: of the value, where -0 is less than +0, and of what the index is of */
+    /* Keys of the greatest, of this thread's at first: of the value, where -0 is less than +0, and of what the index is of. */
+    T x[ROWS], y[ROWS];
 
     __device__ __forceinline__ explicit Winners(const Problem &problem) : p(problem)
     {
