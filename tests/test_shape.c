@@ -117,23 +117,23 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->ring_bytes % 16 == 0 && cut->shared_bytes % 4 == 0 && cut->finish_shared_bytes % 4 == 0);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
-    case RDX_CUDA_KIND_SHORT_COLUMNS: { /* whole, aligned vectors of packed columns */
-        const RdxDim *last = &p->space.keep[p->space.keep_rank - 1];
-        int64_t rows = p->space.reduce_count <= 2 ? 2 : p->space.reduce_count <= 4 ? 4 : 8, size = p->space.in_size;
-        int64_t bits = p->situation.in_align;
+    case RDX_CUDA_KIND_SHORT_COLUMNS: { /* outputs anywhere, or packed columns, small elements in aligned vectors or shifted */
+        int64_t n = p->space.reduce_count, rows = n <= 2 ? 2 : n <= 4 ? 4 : n <= 8 ? 8 : 16, size = p->space.in_size;
+        int64_t few = size >= 8 ? 1 : size == 4 ? 2 : 4 / size, own = rows <= 8 ? cut->elements : few;
+        int64_t bits = p->situation.in_align, run = p->space.keep[p->space.keep_rank - 1].extent;
         for (int d = 0; d + 1 < p->space.keep_rank; d++)
             bits |= p->space.keep[d].in;
         for (int d = 0; d < p->space.reduce_rank; d++)
             bits |= p->space.reduce[d].in;
-        KEEPS(bits % (cut->elements * size) == 0 && last->in == size && last->extent % cut->elements == 0);
-        KEEPS(p->space.reduce_count <= 8 && p->space.reduce_rank <= 1 && rdx_cuda_has_unmasked_map(&p->recipe));
-        KEEPS(s->group_outputs == RDX_CUDA_THREADS * rdx_max(cut->elements, 64 / (rows * size)));
-        KEEPS(s->simple && s->slices == 1 && p->space.keep_count <= INT32_MAX / 2);
+        bool vectors = size < 4 && !s->shifted && !s->gathers, packed = rdx_space_inner_stride(&p->space) == size;
+        KEEPS(n > 0 && n <= 16 && p->space.reduce_rank <= 1 && s->slices == 1 && s->finishing == RDX_FINISHING_NONE);
+        KEEPS(s->group_outputs == RDX_CUDA_THREADS * (s->gathers ? few : own * rdx_max(1, 64 / (rows * own * size))));
+        KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers ? p->space.keep_count : run));
+        KEEPS(s->gathers ? s->simple && p->space.keep_count <= INT32_MAX / 2 : packed);
+        KEEPS(s->gathers || rdx_cuda_has_unmasked_map(&p->recipe) || rdx_cuda_has_masked_map(&p->recipe));
+        KEEPS(!vectors || (bits % (own * size) == 0 && run % own == 0 && RDX_CUDA_HAS_SMALL_VECTORS(p->recipe.work)));
         break;
     }
-    case RDX_CUDA_KIND_THREAD_COLUMNS:
-        KEEPS(p->space.reduce_count <= 16 && s->group_outputs == (int64_t)RDX_CUDA_THREADS * cut->elements);
-        break;
     case RDX_CUDA_KIND_PACKED_ROWS: { /* lines of 512 bytes, of which a row is a power of two of parts */
         int64_t bytes = p->space.reduce_count * p->space.in_size;
         int steps = RDX_CUDA_PACKED_STEPS(p->recipe.exact ? 1 : cut->elements, cut->words);

@@ -21,74 +21,44 @@ static bool has_short_runs(const RdxSpace *space)
     return space->keep_rank > 1 && rdx_space_inner_extent(space) < RDX_CUDA_LONG_RUN;
 }
 
-/* Sixteen rows, which fill groups of the ring: 16 x 16M f32 took 383 us in registers, 330 through the ring. Fewer are faster in
-   registers at any size: 4 x 1M 31 and 11 us, 4 x 16M 169 and 133, 8 x 256K 17 and 5.5, 8 x 16M 209 and 184. */
-static bool is_streamed(const RdxSpace *space, const RdxConfig *config)
+/* Sixteen rows, and nine and more of two bytes but for indices, are as fast or faster in blocks of columns. H200, 128 MB, us, there and in a thread's registers: 12 rows of f32 sum
+   36.8, 35.3, argmax 56.6, 41.1; of bf16 sum 41.0, 57.8, max 42.0, 63.4, var 64.6, 80.7, argmax 83.6, 66.5. */
+static bool is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && space->reduce_count == 16 &&
-           !has_short_runs(space);
+    const bool many = space->reduce_count == RDX_CUDA_SHORT_ROWS ||
+                      (space->reduce_count > RDX_CUDA_FEW_ROWS && space->in_size == 2 && !recipe->indexed);
+    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && many && !has_short_runs(space);
 }
 
-/* What a thread has all rows of, in one block. */
-static bool has_few_rows(const RdxSituation *s, const RdxConfig *config)
-{
-    return s->space->reduce_rank <= 1 && s->space->keep_rank > 0 && s->recipe->count > 0 && s->recipe->count <= 16 &&
-           config->finishing == RDX_FINISHING_NONE;
-}
-
-/* Few rows of packed columns, whose vectors of so many elements are aligned. */
-static bool are_few_rows(const RdxSituation *s, const RdxConfig *config, int elements)
-{
-    const RdxSpace *space = s->space;
-    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes >= elements * space->in_size &&
-           has_few_rows(s, config) && !is_streamed(space, config);
-}
-
-/* Groups of `vectors` vectors of launch->elements a thread. */
-static bool cut_few_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int vectors,
-                         int64_t run_outputs)
-{
-    RdxCudaShape *shape = &launch->shape;
-    rdx_cuda_take_parts(shape, config);
-    shape->columns = true;
-    shape->group_outputs = (int64_t)RDX_CUDA_THREADS * launch->elements * vectors;
-    shape->run_outputs = run_outputs;
-    rdx_cuda_count_items(launch, s);
-    return true;
-}
-
-/* At most eight rows of whole vectors, which fill a block for every multiprocessor. */
+/* Groups of a block's tiles of columns, all of whose rows its threads have. Outputs are sought one by one where their columns do not lie side by side, where runs of them would leave
+   more than half of their blocks' threads idle (20000 x 2 x 1024 f32, half of them, 82 us so and 138 sought), and of maps that kernels do not know. */
 bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
-    const int elements = RDX_CUDA_SHORT_COLUMNS(space->in_size, launch->words),
-              rows = (int)rdx_max(2, rdx_pow2_ceil(s->recipe->count));
-    launch->elements = elements;
-    if (!are_few_rows(s, config, elements) || rows > RDX_CUDA_SHORT_ROWS || !rdx_cuda_has_unmasked_map(s->recipe) ||
-        rdx_space_inner_extent(space) % elements != 0 || space->keep_count > INT32_MAX / 2)
+    const int size = space->in_size;
+    const bool held = config->variant == RDX_FORM_REGISTERS || config->variant == RDX_FORM_GATHER,
+               known = rdx_cuda_has_unmasked_map(s->recipe) || rdx_cuda_has_masked_map(s->recipe);
+    if (!held || space->reduce_rank > 1 || space->keep_rank == 0 || rdx_cuda_is_row(space) || s->recipe->count == 0 ||
+        s->recipe->count > RDX_CUDA_SHORT_ROWS || config->slices > 1 || config->finishing != RDX_FINISHING_NONE ||
+        is_streamed(space, s->recipe, config))
         return false;
-    cut_few_rows(launch, s, config, RDX_CUDA_SHORT_VECTORS(rows, elements * space->in_size), space->keep_count);
-    return launch->shape.simple && launch->shape.items >= s->device->units;
-}
-
-/* Few rows of columns in short runs, whose outputs follow each other from run to run. */
-static bool are_short_runs(const RdxSituation *s, const RdxConfig *config)
-{
-    return config->variant == RDX_FORM_GATHER && has_few_rows(s, config) && has_short_runs(s->space) &&
-           rdx_space_is_dense(s->space);
-}
-
-/* A thread has all the rows, at most 16, of a vector of columns, or of as many outputs in short runs. */
-bool rdx_cuda_take_thread_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
-{
-    const RdxSpace *space = s->space;
-    const int elements = launch->elements = RDX_CUDA_THREAD_COLUMNS(space->in_size);
-    launch->shape.gathers = are_short_runs(s, config);
-    if (!launch->shape.gathers && !are_few_rows(s, config, elements))
+    RdxCudaShape *shape = &launch->shape;
+    launch->elements = RDX_CUDA_SHORT_COLUMNS(size, launch->words);
+    const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count);
+    const int64_t run = rdx_space_inner_extent(space), group = (int64_t)RDX_CUDA_THREADS * cut.all;
+    const bool packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
+               idle = space->keep_rank > 1 && 2 * run < group;
+    rdx_cuda_take_parts(shape, config);
+    shape->gathers = !packed || !known || (idle && few);
+    shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && (config->vector_bytes < cut.own * size || run % cut.own != 0 ||
+                                                          !RDX_CUDA_HAS_SMALL_VECTORS(s->recipe->work));
+    if (shape->gathers && !few)
         return false;
-    const int64_t run = rdx_space_inner_extent(space);
-    const bool whole = launch->shape.gathers || run % elements == 0; /* no vector ends within a run, or all may */
-    return cut_few_rows(launch, s, config, 1, whole ? space->keep_count : run);
+    shape->columns = true;
+    shape->group_outputs = shape->gathers ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size) : group;
+    shape->run_outputs = shape->gathers ? space->keep_count : run;
+    rdx_cuda_count_items(launch, s);
+    return shape->items <= INT32_MAX;
 }
 
 /* Warps for which a multiprocessor has registers and shared memory, of which a block takes so many bytes. */
@@ -347,9 +317,9 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
 }
 
 /* Packed columns, aligned to 16 bytes. */
-static bool are_vectors(const RdxSpace *space, const RdxConfig *config)
+static bool are_vectors(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, config)) && config->vector_bytes == 16 &&
+    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, recipe, config)) && config->vector_bytes == 16 &&
            space->reduce_count > 1;
 }
 
@@ -385,12 +355,13 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     const RdxSpace *space = s->space;
     const bool small = rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words);
     launch->elements = small ? 16 / space->in_size : one_chunk_elements(s, launch->words);
-    if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < 16 || launch->elements == 0 ||
+    const int fewest = is_streamed(space, s->recipe, config) ? RDX_CUDA_FEW_ROWS + 1 : RDX_CUDA_SHORT_ROWS;
+    if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < fewest || launch->elements == 0 ||
         !rdx_cuda_has_unmasked_map(s->recipe))
         return false;
     const RdxDim *columns = &space->keep[space->keep_rank - 1];
     bool form = config->variant == RDX_FORM_COLUMNS || config->variant == RDX_FORM_SHIFTED_COLUMNS;
-    bool whole = are_vectors(space, config) && columns->extent % launch->elements == 0;
+    bool whole = are_vectors(space, s->recipe, config) && columns->extent % launch->elements == 0;
     bool shifts = form && config->vector_bytes >= space->in_size &&
                   (small || (launch->elements * space->in_size == 16 && s->recipe->count >= FEWEST_SHIFTED));
     return columns->in == space->in_size && (whole || shifts) && cut_columns(launch, s, config, 0, !whole);
@@ -415,7 +386,7 @@ bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
     const RdxRecipe *recipe = s->recipe;
     const RdxSpace *space = s->space;
     const int size = space->in_size, elements = 16 / size;
-    const bool whole = are_vectors(space, config), even = (recipe->count & (recipe->count - 1)) == 0,
+    const bool whole = are_vectors(space, s->recipe, config), even = (recipe->count & (recipe->count - 1)) == 0,
                narrow = space->keep_rank > 0 && rdx_space_inner_extent(space) * size < NARROW;
     launch->elements = elements;
     return recipe->count > 16 && recipe->count < recipe->lanes && (!recipe->exact || (recipe->indexed && narrow)) &&
@@ -428,7 +399,7 @@ bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
 bool rdx_cuda_take_ring_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     launch->elements = 16 / s->space->in_size;
-    return are_vectors(s->space, config) && cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
+    return are_vectors(s->space, s->recipe, config) && cut_columns(launch, s, config, RDX_CUDA_RING_COLUMNS, false);
 }
 
 /* A line and more, or of ops that are exact what makes more than a vector a thread. */

@@ -102,12 +102,14 @@ enum { RDX_CUDA_TILE = 9216 };
     ((count) > 1 && (count) <= RDX_CUDA_MOST_THREAD_ROW(size, words) && ((size) == 1 || ((count) & ((count)-1)) != 0))
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
-/* Elements of a vector of columns of which a thread has all the rows, and of those that it has several of, eight bytes where nodes are one word (max of
-   4 x 32M i8 71 us by four, 58 by eight; sums 206 and 339); most rows of such, and how many of so many rows (kernel_short_columns.cu). */
-#define RDX_CUDA_THREAD_COLUMNS(size) ((size) <= 4 ? 4 : 16 / (size))
-#define RDX_CUDA_SHORT_COLUMNS(size, words) ((size) == 1 && (words) == 1 ? 8 : RDX_CUDA_THREAD_COLUMNS(size))
-#define RDX_CUDA_SHORT_VECTORS(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
-enum { RDX_CUDA_SHORT_ROWS = 8 };
+/* Columns of at most sixteen rows (kernel_short_columns.cu): elements that a thread has of a tile, eight bytes where nodes are one word (max of 4 x 32M i8 71 us by four, 58 by eight; sums 206
+   and 339), of more than eight rows fewer; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
+#define RDX_CUDA_HAS_SMALL_COLUMNS(size) ((size) < 4)
+#define RDX_CUDA_HAS_SMALL_VECTORS(work) ((work) != RDX_WORK_F64 && (work) != RDX_WORK_I64)
+#define RDX_CUDA_SHORT_COLUMNS(size, words) ((size) == 1 && (words) == 1 ? 8 : (size) <= 4 ? 4 : 16 / (size))
+#define RDX_CUDA_MANY_SHORT_COLUMNS(size) ((size) < 4 ? 4 / (size) : (size) < 8 ? 8 / (size) : 1)
+#define RDX_CUDA_SHORT_TILES(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
+enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16 };
 
 /* Vectors of columns that a thread without a ring asks for at once: it has registers for their nodes, 16 words where it asks for half as many (straight_columns.cuh).
    H200, us, by 16 of 4 elements and by 8 of 8: var bf16 over the middle of 7710 x 17 x 1024 177, 136, of 436 x 300 x 1024 138, 123, of 131 x 1000 x 1024 89, 79. */
@@ -151,11 +153,11 @@ typedef struct RdxCudaShape {
     int64_t slab_step;
     int slab_outputs, slab_vectors;
     uint32_t outputs_magic, vectors_magic;
-    /* No thread meets another: thread_columns and short_columns, whose threads have vectors of columns; repeats, whose blocks have `width` outputs. */
+    /* No thread meets another: short_columns, whose threads have columns; repeats, whose blocks have `width` outputs. */
     bool columns;
-    bool shifted;    /* straight_columns: rows start anywhere */
+    bool shifted;    /* straight_columns: rows start anywhere; short_columns: those of small elements do */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
-    bool gathers;    /* gather_rows: several lanes at once; thread_columns: columns in short runs */
+    bool gathers;    /* gather_rows: several lanes at once; short_columns: outputs lie anywhere */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 

@@ -14,6 +14,18 @@ enum { RDX_CUDA_LONG_RUN = 64 };
 #include "cuda_kernels.def"
 #undef X
 
+/* Columns that a thread of short_columns has of a tile of `count` rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
+typedef struct RdxCudaShort {
+    int own, all;
+} RdxCudaShort;
+
+static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count)
+{
+    const int rows = (int)rdx_max(2, rdx_pow2_ceil(count)),
+              own = rows <= RDX_CUDA_FEW_ROWS ? RDX_CUDA_SHORT_COLUMNS(size, words) : RDX_CUDA_MANY_SHORT_COLUMNS(size);
+    return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size)};
+}
+
 /* Whether the reduced dims hold the smallest stride. */
 bool rdx_cuda_is_row(const RdxSpace *space);
 /* A map that the kernels know at compile time (vec.cuh: with_known). */

@@ -65,6 +65,22 @@ static void slabs_demand(const RdxSituation *situation, const RdxLayout *layout,
     demand->block_flight = config->tile_bytes;
 }
 
+static int64_t whole_vector(const RdxLayout *layout)
+{
+    return rdx_min(4 * layout->size, 16);
+}
+
+/* Few rows of columns in long runs that kernels do not take by vectors: such as start anywhere, and elements of a word and more but those of streams. */
+enum { LONG_RUN = 512 /* columns of small elements */ };
+
+static bool are_loose(const RdxLayout *layout)
+{
+    bool small = RDX_CUDA_HAS_SMALL_COLUMNS(layout->size), even = layout->column_align >= whole_vector(layout);
+    return layout->packed && layout->one_step && layout->count > 0 && layout->count <= REGISTER_ROWS &&
+           layout->columns >= (small ? LONG_RUN : RDX_CUDA_LONG_RUN) &&
+           !(even && (small || layout->count == REGISTER_ROWS));
+}
+
 /* Whether the rows of a thread are held in registers: not where vectors end within short runs, each of which would be a block's, and of slabs at most eight
    rows, or sixteen of long runs, which are a stream. Slabs and so, us: 16 x 12 f32 41.7 and 56.9, 9 x 64 44.8 and 62.4, 12 x 128 39.8 and 57.2; 8 x 32 40.8
    and 35.8, 16 x 100 38.2 and 35.4. */
@@ -72,12 +88,13 @@ enum { STREAMED_RUN = 400 /* bytes */ };
 
 static bool holds_rows(const RdxLayout *layout, bool slabs)
 {
-    int64_t whole = rdx_min(4 * layout->size, 16);
+    int64_t whole = whole_vector(layout);
     bool vectors = layout->packed && layout->column_align >= whole && layout->count > 0;
     bool even = layout->columns * layout->size % whole == 0 || layout->columns >= RDX_CUDA_LONG_RUN;
-    bool few = layout->count <= (slabs ? RDX_CUDA_SHORT_ROWS : REGISTER_ROWS);
-    return vectors && even &&
-           (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= STREAMED_RUN));
+    bool few = layout->count <= (slabs ? RDX_CUDA_FEW_ROWS : REGISTER_ROWS);
+    return (are_loose(layout) && (!slabs || (vectors && few))) ||
+           (vectors && even &&
+            (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= STREAMED_RUN)));
 }
 
 /* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole vectors (100 x 16 f32 42.2 us, and
@@ -159,7 +176,10 @@ static int threads_for(const RdxSituation *situation, int64_t items)
 
 static void shape_registers(const RdxSituation *situation, const RdxLayout *layout, RdxConfig *config)
 {
+    bool loose = are_loose(layout);
     int64_t vector = rdx_max(layout->column_align, 1);
+    if (loose && vector > layout->size)
+        vector = layout->size;
     while (vector > layout->size && layout->count * vector > REGISTER_BYTES)
         vector /= 2;
     int64_t elements = rdx_max(vector / layout->size, 1);
@@ -170,6 +190,8 @@ static void shape_registers(const RdxSituation *situation, const RdxLayout *layo
     config->block_y = 1;
     /* Vectors of a thread: few rows alone are little in flight. */
     int64_t each = rdx_max(FLIGHT_LOADS / layout->count, 1);
+    if (loose)
+        each = rdx_cuda_cut_short(layout->size, layout->state_bytes / 4, layout->count).all;
     while (each > 1 && vectors / (each * config->block_x) < 2 * situation->device->units)
         each /= 2;
     config->loads = (int)(layout->count * each);

@@ -38,6 +38,10 @@ unsigned __vcmpne4(unsigned a, unsigned b)
         differ |= (a >> i & 0xff) != (b >> i & 0xff) ? 0xffu << i : 0;
     return differ;
 }
+unsigned __vcmpeq2(unsigned a, unsigned b)
+{
+    return ((a ^ b) & 0xffff ? 0 : 0xffffu) | ((a ^ b) >> 16 ? 0 : 0xffff0000u);
+}
 
 namespace rdx
 {

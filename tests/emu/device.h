@@ -208,6 +208,7 @@ unsigned __byte_perm(unsigned low, unsigned high, unsigned which);
 unsigned __dp4a(unsigned a, unsigned b, unsigned c);
 int __dp4a(int a, int b, int c);
 unsigned __vcmpne4(unsigned a, unsigned b);
+unsigned __vcmpeq2(unsigned a, unsigned b);
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
 {
     return (unsigned)(((uint64_t)high << 32 | low) >> (by & 31));

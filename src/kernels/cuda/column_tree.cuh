@@ -2,7 +2,7 @@
 #ifndef RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 #define RDX_KERNELS_CUDA_COLUMN_TREE_CUH
 
-#include "bytes.cuh"
+#include "greatest.cuh"
 #include "group_tree.cuh"
 
 namespace rdx
@@ -21,18 +21,48 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     const GroupPairs<A> &pairs; /* of n, one apart */
     int n;
 
-    /* The nodes of the columns. Bytes that may be taken in any order are, four columns an instruction. */
+    /* The nodes of the columns. What may be taken in any order is compared as it is, a word an instruction, and bytes are added four columns an
+       instruction. */
     __device__ __forceinline__ void reduce(Node *node) const
     {
-        if constexpr (MAP != RDX_CUDA_ANY_MAP && compares_bytes<A, In>()) {
+        constexpr bool known = MAP != RDX_CUDA_ANY_MAP, keyed = is_keyed(A::algebra) && A::unit == 1,
+                       numbers = keyed && A::work == RDX_WORK_I32 && !In::is_complex && In::size > 1;
+        const int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+        auto make = [&](int e, T x, T y, int row) RDX_INLINED {
+            node[e] = node_of_element<A>(x, y, p.index_offset + row * step);
+            return true;
+        };
+        if constexpr (known && numbers) {
+            const Vector<K::bytes> greatest = greatest_of<In, ROWS>(p.recipe, raw, n);
+            Vector<K::bytes> which = {};
+            if constexpr (A::indexed)
+                which = step < 0 ? vector_of<In, true, ROWS>(p.recipe, raw, greatest, n)
+                                 : vector_of<In, false, ROWS>(p.recipe, raw, greatest, n);
+#pragma unroll
+            for (int e = 0; e < E; e++) {
+                T x, y;
+                read_element<A, In, MAP>(p.recipe, greatest.word, e * K::size, x, y);
+                make(e, x, y, (int)bits_at<K::size>(which.word, e * K::size));
+            }
+        } else if constexpr (known && ranks_bytes<A, In>()) {
+            auto take = [&](int e, uint32_t top, int row) RDX_INLINED {
+                T x, y;
+                read_top<A, In, MAP>(p.recipe, top, x, y);
+                make(e, x, y, row);
+            };
+            if (step < 0)
+                greatest_bytes<In, false, ROWS, true, true>(p.recipe, raw, n, take);
+            else
+                greatest_bytes<In, false, ROWS, true, false>(p.recipe, raw, n, take);
+        } else if constexpr (known && compares_bytes<A, In>()) {
             with_omit<In>(p.recipe, [&](auto omit) {
                 greatest_bytes<In, omit, ROWS>(p.recipe, raw, n, [&](int e, uint32_t top, int) {
                     T x, y;
                     read_top<A, In, MAP>(p.recipe, top, x, y);
-                    node[e] = node_of_element<A>(x, y, 0);
+                    make(e, x, y, 0);
                 });
             });
-        } else if constexpr (MAP != RDX_CUDA_ANY_MAP && adds_bytes<A, In>()) {
+        } else if constexpr (known && adds_bytes<A, In>()) {
             int sums[E] = {};
 #pragma unroll
             for (int row = 0; row < ROWS; row += 4) {

@@ -64,7 +64,11 @@ RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *go
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */
 template <class In> RDX_DEVICE uint32_t where_equal(uint32_t a, uint32_t b)
 {
-    if constexpr (In::size == 2)
+    if constexpr (In::integral && In::size == 2)
+        return __vcmpeq2(a, b);
+    else if constexpr (In::integral)
+        return a == b ? 0xffffffffu : 0;
+    else if constexpr (In::size == 2)
         return equal_pair<In::type == RDX_TYPE_BF16>(a, b);
     else
         return __uint_as_float(a) == __uint_as_float(b) ? 0xffffffffu : 0;

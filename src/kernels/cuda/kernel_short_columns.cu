@@ -1,97 +1,269 @@
-/* short_columns: many packed, aligned columns of at most eight rows. An output takes so few elements that what a thread does for each
-   weighs more than what it reads: so a thread has several vectors of columns under way where they have fewer rows, none of them ragged,
-   and stores the outputs of a vector at once. H200, us, by thread_columns and here: sum f32 2 x 64M 447, 205; 4 x 16M 153, 85;
-   bf16 4 x 32M 425, 89. */
+/* short_columns: columns of at most 16 rows. A thread has all rows of its columns in flight; what it does for an output weighs more than what it reads, so of fewer rows it has more columns,
+   several outputs are made and stored at once, and a block's columns follow from one place. Elements of four bytes and more come one by one, neighbours by neighbouring threads, wherever rows
+   start: that is as fast as vectors of 16 bytes, or faster (H200, us: sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, or, of
+   rows that start anywhere, by the two aligned words around four bytes of them (sum bf16 3 x 22369600 56, 69; an element a thread 731). Outputs that do not lie in long runs of packed
+   columns are sought one by one; so are those of rare maps, for which there is one copy of the tree. */
 #include "column_tree.cuh"
 #include "grid.cuh"
 
 namespace rdx
 {
 
-/* seek_output of at most 2^30 outputs. */
-RDX_DEVICE Place seek_column(const Problem &p, unsigned output)
-{
-    Place place = {0, 0, 0};
-#pragma unroll 1
-    for (int d = p.keep_rank - 1; d > 0; d--) {
-        unsigned extent = (unsigned)p.dims[d].extent, rest = output / extent;
-        walk(place, p.dims[d], output - rest * extent);
-        output = rest;
-    }
-    walk(place, p.dims[0], output);
-    return place;
-}
+enum ShortForm { SHORT_PIECES, SHORT_WORDS, SHORT_SOUGHT };
 
-/* A thread's vectors of columns, which lie a block's width apart: the rows of one after those of the other. */
-template <class K> struct ShortColumns {
-    static constexpr int E = K::elements, STRIDE = RDX_CUDA_THREADS * E;
-    typedef typename K::A::Node Node;
+/* The columns of a block. A tile is E columns a thread, PIECES times EACH neighbours, `step` columns from each other. */
+template <class K, ShortForm FORM> struct ShortColumns {
+    typedef typename K::A A;
+    typedef typename A::Node Node;
+    static constexpr bool small = RDX_CUDA_HAS_SMALL_COLUMNS(K::size);
+    static constexpr int E = K::elements, vector = small ? E : 1, word = small ? 4 / K::size : 1,
+                         EACH = FORM == SHORT_PIECES  ? vector
+                                : FORM == SHORT_WORDS ? word
+                                                      : 1,
+                         PIECES = E / EACH, PIECE = EACH * K::size, step = RDX_CUDA_THREADS * EACH;
+    static_assert(E % EACH == 0, "whole pieces");
 
     const Problem &p;
-    unsigned first; /* output */
-    template <int ROWS> static constexpr int vectors = RDX_CUDA_SHORT_VECTORS(ROWS, K::bytes);
-    static constexpr int SLOTS = RDX_CUDA_SHORT_ROWS > 2 * vectors<2> ? RDX_CUDA_SHORT_ROWS : 2 * vectors<2>;
-    Vector<K::bytes> rows[SLOTS];
+    int left; /* columns of the block from this thread's first on */
+    unsigned output;
+    Place place; /* of that column */
 
-    __device__ __forceinline__ bool has(int vector) const
+    __device__ __forceinline__ explicit ShortColumns(const Problem &problem) : p(problem)
     {
-        return first + vector * STRIDE < (unsigned)p.outputs;
+        const Item item = item_of(p, blockIdx.x);
+        const int first = (int)threadIdx.x * EACH;
+        left = (int)item.outputs - first;
+        output = (unsigned)item.first_output + first;
+        if (FORM != SHORT_SOUGHT) {
+            place = seek_output(p, item.first_output);
+            walk(place, p.dims[p.keep_rank - 1], first);
+        }
     }
 
-    template <int ROWS> __device__ __forceinline__ void load_rows()
+    /* The rows of a thread's COUNT tiles. */
+    template <int ROWS, int COUNT> __device__ __forceinline__ void load_rows(Vector<K::bytes> *rows) const
     {
-        int64_t step = p.reduce_rank ? p.dims[p.keep_rank].in : 0;
-#pragma unroll
-        for (int v = 0; v < vectors<ROWS>; v++)
-            if (has(v)) {
-                const unsigned char *in = p.in + seek_column(p, first + v * STRIDE).in;
-#pragma unroll
-                for (int row = 0; row < ROWS; row++)
-                    if (row < (int)p.recipe.count)
-                        load<K::bytes>(rows[v * ROWS + row].word, in + row * step);
+        if constexpr (FORM == SHORT_SOUGHT)
+            load_sought<ROWS, COUNT>(rows);
+        else if constexpr (FORM == SHORT_WORDS)
+            load_words<ROWS, COUNT>(rows, p.in + place.in);
+        else
+            load_pieces<ROWS, COUNT>(rows, p.in + place.in);
+    }
+
+    __device__ __forceinline__ void go_on()
+    {
+        constexpr int tile = RDX_CUDA_THREADS * E;
+        left -= tile;
+        output += tile;
+        if (FORM != SHORT_SOUGHT)
+            walk(place, p.dims[p.keep_rank - 1], tile);
+    }
+
+    /* The outputs of a tile. */
+    __device__ __forceinline__ void store(Node *node) const
+    {
+        const RdxCudaDim &out = p.dims[p.keep_rank - 1];
+        if constexpr (Value<A>::exists && E > 1) {
+            const int size = p.shape.value_bytes;
+            const bool whole = left >= E + (PIECES - 1) * (step - EACH);
+            if (size > 0 && whole && (FORM == SHORT_SOUGHT || out.out == size)) {
+                store_values(size, node);
+                return;
             }
+        }
+#pragma unroll 1
+        for (int e = 0; e < E; e++) { /* what it takes to emit is long: one copy of it, and the nodes go round */
+            const int here = e / EACH * step + e % EACH;
+            if (here < left) {
+                Place own = FORM == SHORT_SOUGHT ? seek_column(p, output + here) : place;
+                if (FORM != SHORT_SOUGHT)
+                    walk(own, out, here);
+                emit<A>(p, {p.out + own.out, p.out2 + own.out2, 0, p.copies}, node[0]);
+            }
+            rotate(node, E, node[0]);
+        }
     }
 
-    /* The nodes of the first vector, in whose place comes the next. */
-    template <int ROWS> __device__ __forceinline__ void reduce_rows(const GroupPairs<typename K::A> &pairs, Node *node)
+  private:
+    /* Where values are stored: see Value. */
+    template <int ALIGNED> struct Apart {
+        static constexpr int aligned = ALIGNED;
+        unsigned char *to;
+        __device__ __forceinline__ unsigned char *of(int e, int size) const
+        {
+            return to + (e / EACH * step + e % EACH) * size;
+        }
+    };
+    struct Sought {
+        static constexpr int aligned = 1;
+        unsigned char *to[E];
+        __device__ __forceinline__ unsigned char *of(int e, int) const
+        {
+            return to[e];
+        }
+    };
+
+    __device__ __forceinline__ void store_values(int size, const Node *node) const
     {
-        with_known<K>(p.recipe, [&](auto in, auto map) {
-            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, pairs, (int)p.recipe.count}.reduce(node);
-        });
+        constexpr int most = 16 / EACH; /* bytes of an output of those that are stored at once */
+        unsigned char *to = p.out + place.out;
+        if constexpr (FORM == SHORT_SOUGHT) {
+            Sought sought;
 #pragma unroll
-        for (int slot = 0; slot + ROWS < ROWS * vectors<ROWS>; slot++)
-            rows[slot] = rows[slot + ROWS];
+            for (int e = 0; e < E; e++)
+                sought.to[e] = p.out + seek_column(p, output + e * step).out;
+            Value<A>::template store<E>(p, sought, node);
+        } else if (EACH == 1 || ((int)(uintptr_t)to & ((size < most ? EACH * size : 16) - 1)) == 0) {
+            Value<A>::template store<E>(p, Apart<EACH>{to}, node);
+        } else {
+            Value<A>::template store<E>(p, Apart<1>{to}, node);
+        }
+    }
+
+    __device__ __forceinline__ int64_t pitch() const
+    {
+        return p.reduce_rank ? p.dims[p.keep_rank].in : 0;
+    }
+
+    template <int ROWS, int COUNT>
+    __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in) const
+    {
+        const bool parts = is_complex(p.recipe.in);
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) {
+            const unsigned char *at = in + row * pitch();
+            const bool there = row < (int)p.recipe.count;
+#pragma unroll
+            for (int i = 0; i < PIECES * COUNT; i++)
+                if (there && left > i * step) {
+                    uint32_t *to = rows[i / PIECES * ROWS + row].word + i % PIECES * (PIECE / 4);
+                    if constexpr (small)
+                        load<PIECE>(to, at + i * RDX_CUDA_THREADS * PIECE);
+                    else
+                        load_element<K::size>(to, at + i * RDX_CUDA_THREADS * PIECE, parts);
+                }
+        }
+    }
+
+    /* Bytes before an element in its aligned word. */
+    static __device__ __forceinline__ int skipped_at(const unsigned char *at)
+    {
+        return (int)(uintptr_t)at & 3;
+    }
+
+    /* A word that holds no element of the columns is not read. */
+    template <int ROWS, int COUNT>
+    __device__ __forceinline__ void load_words(Vector<K::bytes> *rows, const unsigned char *in) const
+    {
+        Vector<K::bytes> upper[ROWS * COUNT];
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) {
+            const unsigned char *at = in + row * pitch();
+            const unsigned char *word_at = (const unsigned char *)((uintptr_t)at & ~(uintptr_t)3);
+            const bool there = row < (int)p.recipe.count;
+#pragma unroll
+            for (int i = 0; i < PIECES * COUNT; i++) {
+                const int slot = i / PIECES * ROWS + row, w = i % PIECES, valid = left - i * step;
+                if (there && valid > 0)
+                    load<4>(rows[slot].word + w, word_at + i * RDX_CUDA_THREADS * 4);
+                if (there && (valid < EACH ? valid : EACH) * K::size > 4 - skipped_at(at))
+                    load<4>(upper[slot].word + w, word_at + i * RDX_CUDA_THREADS * 4 + 4);
+            }
+        }
+        /* Once all are under way: sum bf16 3 x 22369601 130 us row by row, 70 so. */
+#pragma unroll
+        for (int slot = 0; slot < ROWS * COUNT; slot++)
+#pragma unroll
+            for (int w = 0; w < PIECES; w++)
+                rows[slot].word[w] = __funnelshift_r(rows[slot].word[w], upper[slot].word[w],
+                                                     8 * skipped_at(in + slot % ROWS * pitch()));
+    }
+
+    template <int ROWS, int COUNT> __device__ __forceinline__ void load_sought(Vector<K::bytes> *rows) const
+    {
+        const bool parts = is_complex(p.recipe.in);
+#pragma unroll
+        for (int i = 0; i < E * COUNT; i++) {
+            const bool own = left > i * step;
+            const unsigned char *at = p.in + (own ? seek_column(p, output + i * step).in : 0);
+            constexpr int words = K::size < 4 ? 1 : K::size / 4;
+#pragma unroll
+            for (int row = 0; row < ROWS; row++) {
+                uint32_t one[words] = {}, *to = rows[i / E * ROWS + row].word + i % E * K::size / 4;
+                if (own && row < (int)p.recipe.count)
+                    load_element<K::size>(one, at + row * pitch(), parts);
+#pragma unroll
+                for (int w = 0; w < words; w++)
+                    to[w] = i % E * K::size % 4 ? to[w] | one[w] << 8 * (i % E * K::size % 4) : one[w];
+            }
+        }
     }
 };
+
+/* A thread's tiles of at most ROWS rows. */
+template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const Problem &p)
+{
+    constexpr int TILES = RDX_CUDA_SHORT_TILES(ROWS, K::bytes);
+    typedef ShortColumns<K, FORM> Columns;
+    Columns columns(p);
+    const int n = (int)p.recipe.count;
+    Vector<K::bytes> rows[TILES * ROWS];
+    columns.template load_rows<ROWS, TILES>(rows);
+    const GroupPairs<typename K::A> pairs(n, 0);
+    /* Trees and stores are long: one copy of them, and the rows go round. That one tile is one turn has to be said, or elements are decoded before the loop, and spill. */
+#pragma unroll 1
+    for (int tile = 0; tile < TILES && columns.left > 0; tile++, columns.go_on()) {
+        typename Columns::Node node[K::elements];
+        auto reduce = [&](auto in, auto map) RDX_INLINED {
+            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, pairs, n}.reduce(node);
+        };
+        if constexpr (FORM == SHORT_SOUGHT) {
+            if (!with_frequent<K>(p.recipe, reduce))
+                with_input<K>(p.recipe.in, [&](auto in) RDX_INLINED {
+                    reduce(in, std::integral_constant<int, RDX_CUDA_ANY_MAP>());
+                });
+        } else {
+            with_known<K, true>(p.recipe, reduce);
+        }
+#pragma unroll
+        for (int slot = 0; slot + ROWS < TILES * ROWS; slot++)
+            rows[slot] = rows[slot + ROWS];
+        columns.store(node);
+    }
+}
+
+template <class K> using NarrowColumns = Spec<typename K::A, K::size, RDX_CUDA_MANY_SHORT_COLUMNS(K::size)>;
+
+template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p)
+{
+    const int n = (int)p.recipe.count;
+    if (n <= 2)
+        reduce_tiles<K, FORM, 2>(p);
+    else if (n <= 4)
+        reduce_tiles<K, FORM, 4>(p);
+    else if (n <= 8)
+        reduce_tiles<K, FORM, 8>(p);
+    else
+        reduce_tiles<NarrowColumns<K>, FORM, 16>(p);
+}
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(const __grid_constant__ Problem p)
 {
-    typedef ShortColumns<K> Columns;
-    int n = (int)p.recipe.count;
-    Columns columns = {p, blockIdx.x * (unsigned)p.shape.group_outputs + threadIdx.x * Columns::E};
-    if (n <= 2)
-        columns.template load_rows<2>();
-    else if (n <= 4)
-        columns.template load_rows<4>();
-    else
-        columns.template load_rows<8>();
-    const GroupPairs<typename K::A> pairs(n, 0);
-    const RdxCudaDim &step = p.dims[p.keep_rank - 1];
-    int vectors = (int)p.shape.group_outputs / Columns::STRIDE, bytes = kept(together<K>(p, step));
-    /* Trees and stores are long: one copy of them, and the rows go round. */
-#pragma unroll 1
-    for (int v = 0; v < vectors && columns.has(v); v++) {
-        typename Columns::Node node[Columns::E];
-        if (n <= 2)
-            columns.template reduce_rows<2>(pairs, node);
-        else if (n <= 4)
-            columns.template reduce_rows<4>(pairs, node);
-        else
-            columns.template reduce_rows<8>(pairs, node);
-        Place place = seek_column(p, columns.first + v * Columns::STRIDE);
-        store_vector<K>(p, {p.out + place.out, p.out2 + place.out2, 0, p.copies}, step, node, Columns::E, bytes);
+    constexpr bool words = RDX_CUDA_HAS_SMALL_COLUMNS(K::size),
+                   pieces = !words || RDX_CUDA_HAS_SMALL_VECTORS(K::A::work);
+    if (p.shape.gathers) {
+        reduce_tiles<NarrowColumns<K>, SHORT_SOUGHT, 16>(p);
+        return;
     }
+    if constexpr (words)
+        if (!pieces || p.shape.shifted) {
+            reduce_short<K, SHORT_WORDS>(p);
+            return;
+        }
+    if constexpr (pieces)
+        reduce_short<K, SHORT_PIECES>(p);
 }
 
 } // namespace rdx

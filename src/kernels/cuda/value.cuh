@@ -124,10 +124,18 @@ template <class A> struct Value {
             store_aligned(to + first * sizeof(X), piece);
         }
     }
+    /* Where place.of(e, bytes of one) says, so many at once. */
+    template <int E, class X, class Place>
+    static __device__ __forceinline__ void store_pieces(const Place &place, const X *x)
+    {
+#pragma unroll
+        for (int e = 0; e < E; e += Place::aligned)
+            store_pieces<Place::aligned>(place.of(e, (int)sizeof(X)), x + e);
+    }
 
     /* Extremes of integers, of which a key is one. */
-    template <int E, class X>
-    static __device__ __forceinline__ void store_keys(const Problem &p, unsigned char *to, const Node *node)
+    template <int E, class X, class Place>
+    static __device__ __forceinline__ void store_keys(const Problem &p, Place to, const Node *node)
     {
         const T turn =
             (p.recipe.flip ? (T)-1 : (T)0) ^ (p.recipe.is_unsigned ? (T)((T)1 << (8 * sizeof(T) - 1)) : (T)0);
@@ -138,9 +146,9 @@ template <class A> struct Value {
         store_pieces<E>(to, x);
     }
 
-    /* E neighbours, packed. ROUNDS: perhaps to 16 bits. */
-    template <int E, bool ROUNDS = (E > 1 || !is_float_sum<A>())>
-    static __device__ __forceinline__ void store(const Problem &p, unsigned char *to, const Node *node)
+    /* E neighbours, packed, to an address, or where a place says. ROUNDS: perhaps to 16 bits. */
+    template <int E, bool ROUNDS = (E > 1 || !is_float_sum<A>()), class Place>
+    static __device__ __forceinline__ void store(const Problem &p, Place to, const Node *node)
     {
         if constexpr (is_extreme) {
             if (p.recipe.result == RDX_WORK_I64) {
