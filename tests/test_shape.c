@@ -127,7 +127,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
             bits |= p->space.reduce[d].in;
         bool vectors = size < 4 && !s->shifted && !s->gathers, packed = rdx_space_inner_stride(&p->space) == size;
         KEEPS(n > 0 && n <= 16 && p->space.reduce_rank <= 1 && s->slices == 1 && s->finishing == RDX_FINISHING_NONE);
-        KEEPS(s->group_outputs == RDX_CUDA_THREADS * (s->gathers ? few : own * rdx_max(1, 64 / (rows * own * size))));
+        int64_t tile = RDX_CUDA_THREADS * own,
+                all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(run, tile));
+        KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all));
         KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers ? p->space.keep_count : run));
         KEEPS(s->gathers ? s->simple && p->space.keep_count <= INT32_MAX / 2 : packed);
         KEEPS(s->gathers || rdx_cuda_has_unmasked_map(&p->recipe) || rdx_cuda_has_masked_map(&p->recipe));

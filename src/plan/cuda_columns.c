@@ -31,7 +31,7 @@ static bool is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const Rd
 }
 
 /* Groups of a block's tiles of columns, all of whose rows its threads have. Outputs are sought one by one where their columns do not lie side by side, where runs of them would leave
-   more than half of their blocks' threads idle (20000 x 2 x 1024 f32, half of them, 82 us so and 138 sought), and of maps that kernels do not know. */
+   more than half of a tile's threads idle, and of maps that kernels do not know. */
 bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -45,9 +45,9 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     RdxCudaShape *shape = &launch->shape;
     launch->elements = RDX_CUDA_SHORT_COLUMNS(size, launch->words);
     const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count);
-    const int64_t run = rdx_space_inner_extent(space), group = (int64_t)RDX_CUDA_THREADS * cut.all;
+    const int64_t run = rdx_space_inner_extent(space), tile = (int64_t)RDX_CUDA_THREADS * cut.own;
     const bool packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
-               idle = space->keep_rank > 1 && 2 * run < group;
+               idle = space->keep_rank > 1 && 2 * run < tile;
     rdx_cuda_take_parts(shape, config);
     shape->gathers = !packed || !known || (idle && few);
     shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && (config->vector_bytes < cut.own * size || run % cut.own != 0 ||
@@ -55,7 +55,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     if (shape->gathers && !few)
         return false;
     shape->columns = true;
-    shape->group_outputs = shape->gathers ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size) : group;
+    shape->group_outputs = shape->gathers ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size)
+                                          : rdx_min((int64_t)RDX_CUDA_THREADS * cut.all, rdx_round_up(run, tile));
     shape->run_outputs = shape->gathers ? space->keep_count : run;
     rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX;

@@ -26,9 +26,11 @@ template <class K, ShortForm FORM> struct ShortColumns {
     const Problem &p;
     int left; /* columns of the block from this thread's first on */
     unsigned output;
-    Place place; /* of that column */
+    Place place;   /* of that column */
+    int64_t pitch; /* of rows; asked for once, not row by row */
 
-    __device__ __forceinline__ explicit ShortColumns(const Problem &problem) : p(problem)
+    __device__ __forceinline__ explicit ShortColumns(const Problem &problem)
+        : p(problem), pitch(problem.reduce_rank ? problem.dims[problem.keep_rank].in : 0)
     {
         const Item item = item_of(p, blockIdx.x);
         const int first = (int)threadIdx.x * EACH;
@@ -121,18 +123,13 @@ template <class K, ShortForm FORM> struct ShortColumns {
         }
     }
 
-    __device__ __forceinline__ int64_t pitch() const
-    {
-        return p.reduce_rank ? p.dims[p.keep_rank].in : 0;
-    }
-
     template <int ROWS, int COUNT>
     __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in) const
     {
         const bool parts = is_complex(p.recipe.in);
 #pragma unroll
         for (int row = 0; row < ROWS; row++) {
-            const unsigned char *at = in + row * pitch();
+            const unsigned char *at = in + row * pitch;
             const bool there = row < (int)p.recipe.count;
 #pragma unroll
             for (int i = 0; i < PIECES * COUNT; i++)
@@ -159,7 +156,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
         Vector<K::bytes> upper[ROWS * COUNT];
 #pragma unroll
         for (int row = 0; row < ROWS; row++) {
-            const unsigned char *at = in + row * pitch();
+            const unsigned char *at = in + row * pitch;
             const unsigned char *word_at = (const unsigned char *)((uintptr_t)at & ~(uintptr_t)3);
             const bool there = row < (int)p.recipe.count;
 #pragma unroll
@@ -176,8 +173,8 @@ template <class K, ShortForm FORM> struct ShortColumns {
         for (int slot = 0; slot < ROWS * COUNT; slot++)
 #pragma unroll
             for (int w = 0; w < PIECES; w++)
-                rows[slot].word[w] = __funnelshift_r(rows[slot].word[w], upper[slot].word[w],
-                                                     8 * skipped_at(in + slot % ROWS * pitch()));
+                rows[slot].word[w] =
+                    __funnelshift_r(rows[slot].word[w], upper[slot].word[w], 8 * skipped_at(in + slot % ROWS * pitch));
     }
 
     template <int ROWS, int COUNT> __device__ __forceinline__ void load_sought(Vector<K::bytes> *rows) const
@@ -192,7 +189,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
             for (int row = 0; row < ROWS; row++) {
                 uint32_t one[words] = {}, *to = rows[i / E * ROWS + row].word + i % E * K::size / 4;
                 if (own && row < (int)p.recipe.count)
-                    load_element<K::size>(one, at + row * pitch(), parts);
+                    load_element<K::size>(one, at + row * pitch, parts);
 #pragma unroll
                 for (int w = 0; w < words; w++)
                     to[w] = i % E * K::size % 4 ? to[w] | one[w] << 8 * (i % E * K::size % 4) : one[w];
