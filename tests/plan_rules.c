@@ -98,15 +98,15 @@ static void lay_few_rows(PlanShape *shape, Random *random)
     shape->out_extent[0] = columns;
 }
 
-/* Rows in several runs of whole, aligned vectors. */
-static void cut_rows_into_runs(PlanShape *shape, Random *random)
+/* Rows in several runs, aligned to so many elements and a multiple of as many. */
+static void cut_rows_into_runs(PlanShape *shape, Random *random, int unit)
 {
-    int64_t run = 16 * draw_extent(random, 12);
+    int64_t run = unit * draw_extent(random, 12);
     shape->extent[0] = draw_extent(random, 6);
     shape->extent[1] = shape->out_extent[0] = draw_extent(random, 8);
     shape->extent[2] = run;
     shape->stride[2] = 1;
-    shape->stride[1] = run + 16 * below(random, 2);
+    shape->stride[1] = run + unit * below(random, 2);
     shape->stride[0] = shape->extent[1] * shape->stride[1];
     shape->axes[0] = 0;
     shape->axes[1] = 2;
@@ -141,6 +141,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     RdxType in = (RdxType)below(random, RDX_TYPE_COUNT);
     while (!rdx_op_accepts(op, in))
         in = (RdxType)below(random, RDX_TYPE_COUNT);
+    const bool halves = seed % 16 == 5 && rdx_op_accepts(op, RDX_TYPE_BF16);
+    in = halves ? RDX_TYPE_BF16 : in;
     *shape = (PlanShape){.problem = RDX_PROBLEM_INIT};
     for (int d = 0; d < rank; d++) {
         shape->extent[d] =
@@ -196,7 +198,9 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     if (lines || seed % 16 == 0)
         pack_rows(shape, random, rdx_types[in].size, lines);
     if (seed % 16 == 4)
-        cut_rows_into_runs(shape, random);
+        cut_rows_into_runs(shape, random, 16);
+    if (halves)
+        cut_rows_into_runs(shape, random, 4);
     if (seed % 16 == 12)
         step_rows(shape, random);
     if (seed % 8 == 2)

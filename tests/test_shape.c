@@ -1,7 +1,6 @@
 /* How CUDA plans are launched (src/plan/cuda_*.c), held against random spaces and all candidate plans of three GPUs: every output, chunk
    and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough, shared memory stays within the
-   device's. What is checked is worked out from the fields as the kernels read them (grid.cuh,
-   tile.cuh, rows.cuh), so no GPU is needed. */
+   device's. What is checked is worked out from the fields as the kernels read them (grid.cuh, tile.cuh, rows.cuh), so no GPU is needed. */
 #include "plan_rules.h"
 
 #include <check.h>
@@ -58,10 +57,7 @@ static bool is_pow2(int64_t n)
 
 static int log2_of(int64_t n)
 {
-    int log2 = 0;
-    while ((int64_t)1 << log2 < n)
-        log2++;
-    return log2;
+    return n > 1 ? 64 - __builtin_clzll((unsigned long long)n - 1) : 0;
 }
 
 /* Rows that are read into registers lie as their kernel takes it: all in aligned vectors, or an element never between two of them. */
@@ -70,17 +66,18 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     int64_t bits = p->situation.in_align;
     for (int d = 0; d < p->space.keep_rank; d++)
         bits |= p->space.keep[d].in;
-    bool runs = cut->kind == RDX_CUDA_KIND_RUN_ROWS;
-    int steps = cut->kind == RDX_CUDA_KIND_STEPPED_ROWS ? 2 : 1;
+    bool halves = cut->kind == RDX_CUDA_KIND_HALF_ROWS, runs = halves || cut->kind == RDX_CUDA_KIND_RUN_ROWS;
+    int steps = cut->kind == RDX_CUDA_KIND_STEPPED_ROWS ? 2 : 1, vector = halves ? RDX_CUDA_HALF_VECTOR : 16;
     KEEPS(p->space.reduce_rank == 1 + runs && p->space.reduce[runs].in == steps * p->space.in_size);
-    KEEPS(cut->elements * p->space.in_size * steps == 16);
+    KEEPS(cut->elements * p->space.in_size * steps == vector);
     KEEPS(steps == 1 || RDX_CUDA_HAS_STEPPED_ROWS(p->space.in_size, cut->words));
+    KEEPS(!halves || RDX_CUDA_HAS_HALF_ROWS(p->space.in_size, cut->words));
     bool anywhere = cut->kind == RDX_CUDA_KIND_SHIFTED_ROWS || cut->kind == RDX_CUDA_KIND_STAGED_ROWS;
-    KEEPS(bits % (anywhere ? p->space.in_size : 16) == 0);
+    KEEPS(bits % (anywhere ? p->space.in_size : vector) == 0);
     KEEPS((cut->shape.run > 0) == runs);
     if (runs) {
         int64_t run = p->space.reduce[1].extent * p->space.in_size;
-        KEEPS(p->space.reduce[0].in % 16 == 0 && run % 16 == 0);
+        KEEPS(p->space.reduce[0].in % vector == 0 && run % vector == 0);
         KEEPS(cut->shape.run_gap == p->space.reduce[0].in - run);
         KEEPS(p->space.reduce_count <= INT32_MAX);
     }
@@ -127,11 +124,12 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
             bits |= p->space.reduce[d].in;
         bool vectors = size < 4 && !s->shifted && !s->gathers, packed = rdx_space_inner_stride(&p->space) == size;
         KEEPS(n > 0 && n <= 16 && p->space.reduce_rank <= 1 && s->slices == 1 && s->finishing == RDX_FINISHING_NONE);
+        bool fit = p->space.keep_count <= INT32_MAX / 2, crosses = vectors && fit && p->space.keep_rank <= 2;
         int64_t tile = RDX_CUDA_THREADS * own,
-                all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(run, tile));
+                all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(s->run_outputs, tile));
         KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all));
-        KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers ? p->space.keep_count : run));
-        KEEPS(s->gathers ? s->simple && p->space.keep_count <= INT32_MAX / 2 : packed);
+        KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers || crosses ? p->space.keep_count : run));
+        KEEPS(s->gathers ? s->simple && fit : packed && s->run == (crosses ? run : RDX_CUDA_NO_RUN));
         KEEPS(s->gathers || rdx_cuda_has_unmasked_map(&p->recipe) || rdx_cuda_has_masked_map(&p->recipe));
         KEEPS(!vectors || (bits % (own * size) == 0 && run % own == 0 && RDX_CUDA_HAS_SMALL_VECTORS(p->recipe.work)));
         break;
@@ -196,7 +194,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
         if (cut->kind == RDX_CUDA_KIND_TILE_ROWS) {
-            KEEPS(s->lines >= 2 && s->lines <= 4 && s->mates == RDX_CUDA_TILE_MATES(p->space.in_size));
+            KEEPS(s->lines >= 2 && s->mates == RDX_CUDA_TILE_MATES(p->space.in_size, s->lines));
+            KEEPS(s->lines <= (rdx_recipe_is_twice(&p->recipe) ? RDX_CUDA_TWICE_LINES : RDX_CUDA_TILE_LINES));
             KEEPS(RDX_CUDA_HAS_TILE_ROWS(p->recipe.algebra, p->recipe.work, p->recipe.unit, p->space.in_size));
             KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && cut->elements == 1);
         } else {
@@ -210,7 +209,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         bool aligned = p->space.keep[p->space.keep_rank - 1].in % 16 == 0;
         int64_t before = aligned ? 0 : 15, pitch = s->pitch ? s->pitch : s->row_bytes;
         KEEPS(s->group_outputs >= 1 && s->group_outputs * pitch + (s->pitch ? 0 : before) <= RDX_CUDA_TILE);
-        for (int v = 0; v < RDX_CUDA_TILE / 16; v++)
+        for (int v = 0; v < RDX_CUDA_TILE / 16 && cut->kind == RDX_CUDA_KIND_SHORT_ROWS; v++) /* else line by line */
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;
     }
@@ -228,6 +227,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     case RDX_CUDA_KIND_STAGED_ROWS:
     case RDX_CUDA_KIND_SHIFTED_ROWS:
     case RDX_CUDA_KIND_RUN_ROWS:
+    case RDX_CUDA_KIND_HALF_ROWS:
     case RDX_CUDA_KIND_STEPPED_ROWS:
         KEEPS(p->space.copy_count == 1 && s->slices == 1 && s->items <= INT32_MAX);
         KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) ||

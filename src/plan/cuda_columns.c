@@ -30,8 +30,8 @@ static bool is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const Rd
     return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && many && !has_short_runs(space);
 }
 
-/* Groups of a block's tiles of columns, all of whose rows its threads have. Outputs are sought one by one where their columns do not lie side by side, where runs of them would leave
-   more than half of a tile's threads idle, and of maps that kernels do not know. */
+/* Groups of a block's tiles of columns, all of whose rows its threads have; of vectors of small elements they cross from run to run. Outputs are sought one by one where their columns do
+   not lie side by side, where runs of others would leave more than half of a tile's threads idle, and of maps that kernels do not know. */
 bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -47,17 +47,21 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count);
     const int64_t run = rdx_space_inner_extent(space), tile = (int64_t)RDX_CUDA_THREADS * cut.own;
     const bool packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
-               idle = space->keep_rank > 1 && 2 * run < tile;
+               idle = space->keep_rank > 1 && 2 * run < tile,
+               vectors = RDX_CUDA_HAS_SMALL_COLUMNS(size) && config->vector_bytes >= cut.own * size &&
+                         run % cut.own == 0 && RDX_CUDA_HAS_SMALL_VECTORS(s->recipe->work),
+               crosses = packed && known && vectors && few && space->keep_rank <= 2;
     rdx_cuda_take_parts(shape, config);
-    shape->gathers = !packed || !known || (idle && few);
-    shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && (config->vector_bytes < cut.own * size || run % cut.own != 0 ||
-                                                          !RDX_CUDA_HAS_SMALL_VECTORS(s->recipe->work));
+    shape->gathers = !packed || !known || (idle && few && !crosses);
+    shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && !vectors;
     if (shape->gathers && !few)
         return false;
     shape->columns = true;
-    shape->group_outputs = shape->gathers ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size)
-                                          : rdx_min((int64_t)RDX_CUDA_THREADS * cut.all, rdx_round_up(run, tile));
-    shape->run_outputs = shape->gathers ? space->keep_count : run;
+    shape->run_outputs = shape->gathers || crosses ? space->keep_count : run;
+    shape->group_outputs = shape->gathers
+                               ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size)
+                               : rdx_min((int64_t)RDX_CUDA_THREADS * cut.all, rdx_round_up(shape->run_outputs, tile));
+    rdx_cuda_divide_by(shape, crosses ? rdx_max(run, 1) : RDX_CUDA_NO_RUN);
     rdx_cuda_count_items(launch, s);
     return shape->items <= INT32_MAX;
 }

@@ -78,14 +78,19 @@ void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config)
 }
 
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
+void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run)
+{
+    shape->run = (uint32_t)run;
+    shape->run_shift = (uint32_t)rdx_cuda_log2_up(run);
+    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
+    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
+}
+
 void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
 {
     if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX)
         return;
-    shape->run = (uint32_t)space->reduce[1].extent;
-    shape->run_shift = (uint32_t)rdx_cuda_log2_up(shape->run);
-    uint64_t gap = ((uint64_t)1 << shape->run_shift) - shape->run;
-    shape->run_magic = (uint32_t)((gap << 32) / shape->run + 1);
+    rdx_cuda_divide_by(shape, space->reduce[1].extent);
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 

@@ -62,6 +62,9 @@ enum { RDX_CUDA_LINE_ROWS = 4 };
 enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 /* Whether every second element of a row is read by vectors (kernel_stepped_rows.cu): vectors that hold two or four. */
 #define RDX_CUDA_HAS_STEPPED_ROWS(size, words) (((size) == 2 || (size) == 4) && (words) <= 3)
+/* Of which elements runs of half vectors are read by those (kernel_half_rows.cu). */
+#define RDX_CUDA_HAS_HALF_ROWS(size, words) ((size) == 2 && (words) <= 3)
+enum { RDX_CUDA_HALF_VECTOR = 8 };
 /* Of which elements a thread gathers several lanes at once (kernel_gather_rows.cu): loads of eight bytes, or nodes of more than three words, leave no
    registers for a second lane. Bytes and logsumexp were not tried. */
 #define RDX_CUDA_GATHERS_LANES(size, words, unit) (((size) == 2 || (size) == 4) && (words) <= 3 && (unit) == 1)
@@ -71,14 +74,17 @@ enum { RDX_CUDA_STAGE_BYTES = (RDX_CUDA_CHUNK_LINES + 1) * 512 };
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
 /* Bytes of a warp's tile of short rows, in whole lines (row_tile.cuh): of three blocks a multiprocessor of sm_90. */
 enum { RDX_CUDA_TILE = 9216 };
-/* What is folded of rows of two lines to four as of those of one (kernel_tile_rows.cu): what is asked for often, in its usual working type; and by
+/* What is folded of rows of several lines as of those of one (kernel_tile_rows.cu): what is asked for often, in its usual working type; and by
    how many threads a row. */
 #define RDX_CUDA_HAS_TILE_ROWS(algebra, work, unit, size)                                                              \
     ((unit) == 1 && ((work) != RDX_WORK_F64 || (size) == 8) && ((work) != RDX_WORK_I64 || (size) >= 4) &&              \
      ((algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX || (algebra) == RDX_ALGEBRA_ISUM ||              \
-      ((size) > 1 && ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ ||                                \
-                      ((algebra) == RDX_ALGEBRA_VAR && (work) == RDX_WORK_F32)))))
-#define RDX_CUDA_TILE_MATES(size) ((size) == 1 ? 16 : 8)
+      ((size) > 1 &&                                                                                                   \
+       ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ ||                                              \
+        (((algebra) == RDX_ALGEBRA_VAR || (algebra) == RDX_ALGEBRA_LSE || (algebra) == RDX_ALGEBRA_LSEN) &&            \
+         (work) == RDX_WORK_F32)))))
+#define RDX_CUDA_TILE_MATES(size, lines) ((size) == 1 || (lines) > RDX_CUDA_TILE_LINES ? 16 : 8)
+enum { RDX_CUDA_TILE_LINES = 4, RDX_CUDA_TWICE_LINES = 8 /* of what is looked at twice */ };
 /* log2 of the lines that a warp asks for at once of packed rows (kernel_packed_rows.cu), by the nodes of a vector and the words of a node:
    what has room beside them in 128 registers; 0: nothing has. */
 #define RDX_CUDA_PACKED_STEPS(nodes, words)                                                                            \
@@ -103,13 +109,15 @@ enum { RDX_CUDA_TILE = 9216 };
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
 /* Columns of at most sixteen rows (kernel_short_columns.cu): elements that a thread has of a tile, eight bytes where nodes are one word (max of 4 x 32M i8 71 us by four, 58 by eight; sums 206
-   and 339), of more than eight rows fewer; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
+   and 339), 16 of elements of two (by eight and so: sum of 5 x 13M bf16 60, 43, of 8 x 8M 44, 38, max of 5 x 27M 143, 106, var of 3 x 22M
+   78, 71), of more than eight rows fewer; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
 #define RDX_CUDA_HAS_SMALL_COLUMNS(size) ((size) < 4)
 #define RDX_CUDA_HAS_SMALL_VECTORS(work) ((work) != RDX_WORK_F64 && (work) != RDX_WORK_I64)
-#define RDX_CUDA_SHORT_COLUMNS(size, words) ((size) == 1 && (words) == 1 ? 8 : (size) <= 4 ? 4 : 16 / (size))
+#define RDX_CUDA_SHORT_COLUMNS(size, words)                                                                            \
+    (((size) == 1 && (words) == 1) || ((size) == 2 && (words) <= 2) ? 8 : (size) <= 4 ? 4 : 16 / (size))
 #define RDX_CUDA_MANY_SHORT_COLUMNS(size) ((size) < 4 ? 4 / (size) : (size) < 8 ? 8 / (size) : 1)
 #define RDX_CUDA_SHORT_TILES(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
-enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16 };
+enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16, RDX_CUDA_NO_RUN = INT32_MAX /* a run that no block crosses */ };
 
 /* Vectors of columns that a thread without a ring asks for at once: it has registers for their nodes, 16 words where it asks for half as many (straight_columns.cuh).
    H200, us, by 16 of 4 elements and by 8 of 8: var bf16 over the middle of 7710 x 17 x 1024 177, 136, of 436 x 300 x 1024 138, 123, of 131 x 1000 x 1024 89, 79. */
@@ -143,7 +151,7 @@ typedef struct RdxCudaShape {
     bool rows;      /* neighbouring threads take neighbouring lanes, else neighbouring outputs */
     int line_rows;  /* line_rows: rows of a warp at once */
     int ring_bytes; /* of the rings of a block, or of the chunks that its warps fold */
-    /* rows: elements of a run where an output has several, else 0; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
+    /* rows: elements of a run where an output has several, else 0; short_columns: outputs of a run, where blocks cross it; e / run = (high(e * run_magic) + e) >> run_shift, e < 2^31 */
     uint32_t run, run_magic, run_shift;
     /* short_rows, tile_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */

@@ -42,6 +42,8 @@ int64_t rdx_cuda_chunks(const RdxCudaLaunch *launch, const RdxRecipe *recipe);
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
 int rdx_cuda_log2_up(int64_t n);
 
+/* What divides by a run's length, which is below 2^31 (kernels/cuda/index.cuh: run_of_element). */
+void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run);
 /* In this order: parts as the configuration has them, the division by a run's length, and, once group_outputs and run_outputs stand,
    groups and items. */
 void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config);

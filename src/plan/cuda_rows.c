@@ -107,15 +107,15 @@ static int lanes_of_thread(const RdxRecipe *recipe, int size, int words)
     return words <= 2 || size == 1 ? 16 : words <= 4 || size == 2 ? 8 : 4;
 }
 
-/* Contiguous rows of at most four lines, packed or aligned: a tile of whole ones a warp, `mates` threads a row of several lines. */
-static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t mates)
+/* Contiguous rows of at most `most` lines, packed or aligned: a tile of whole ones a warp, `mates` threads a row of several lines. */
+static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int most, int64_t mates)
 {
     const RdxSpace *space = s->space;
     const RdxRecipe *recipe = s->recipe;
     bool rows =
         config->variant == RDX_FORM_ROWS || config->variant == RDX_FORM_SHIFTED || config->variant == RDX_FORM_TILE;
     if (!rows || space->reduce_rank != 1 || space->reduce[0].in != space->in_size || recipe->count == 0 ||
-        recipe->count > 4 * recipe->lanes || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
+        recipe->count > most * recipe->lanes || config->finishing != RDX_FINISHING_NONE || config->slices > 1 ||
         space->keep_rank == 0)
         return false;
     int64_t step = rdx_space_inner_stride(space);
@@ -135,7 +135,8 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     /* Rows of an even number of vectors start in the same banks, which a pad turns. Of several lines, four at once, it is of use to 16 bits alone:
        sums of 512 bf16 75.4 and 66.6 us, argmax of 256 f32 67.4 and 71.7. */
     const bool one_line = shape->lines == 1;
-    const bool even = one_line ? shape->row_bytes % 32 == 0 : space->in_size == 2 && shape->row_bytes % 64 == 0;
+    const bool padded = space->in_size == 2 || rdx_recipe_is_twice(recipe); /* of several lines */
+    const bool even = one_line ? shape->row_bytes % 32 == 0 : padded && shape->row_bytes % 64 == 0;
     if (step != shape->row_bytes || (even && aligned))
         shape->pitch = 16 * (each | 1);
     int64_t in_tile = (RDX_CUDA_TILE - (aligned ? 0 : 15)) / (shape->pitch ? shape->pitch : shape->row_bytes);
@@ -152,7 +153,7 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
-/* Rows of two lines to four of what is asked for often. Of those that start at whole vectors, few are left to straight_rows where it
+/* Rows of two lines to four, of what is looked at twice to eight, of what is asked for often. Of those that start at whole vectors, few are left to straight_rows where it
    takes them, a warp each (1024 of 512 f32 3.7 us in tiles, 2.8 so), and to line_rows four whole lines that take an instruction an element: i8
    33.5 us by line_rows and 36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. So are indices of bytes: argmax i8 over 131072 x 2048 88 us by line_rows. */
 bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
@@ -162,25 +163,31 @@ bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     const bool float_bytes = size == 1 && rdx_type_is_float((RdxType)recipe->in);
     const bool brief = launch->words == 1 && !recipe->indexed && (size != 2 || recipe->exact);
     const bool seeks_bytes = recipe->indexed && size == 1 && recipe->count >= 2 * recipe->lanes;
+    const bool twice = rdx_recipe_is_twice(recipe);
     const bool straight =
-        config->variant == RDX_FORM_ROWS && are_rows(s->space, config) && suit_straight(launch, s, config);
+        (config->variant == RDX_FORM_ROWS || twice) && are_rows(s->space, config) && suit_straight(launch, s, config);
     const bool by_lines =
         straight &&
-        (are_many(s) ? s->space->keep_rank == 1 && ((brief && recipe->count == 4 * recipe->lanes) || seeks_bytes)
-                     : RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, recipe->indexed, size));
+        (are_many(s)
+             ? !twice && s->space->keep_rank == 1 && ((brief && recipe->count == 4 * recipe->lanes) || seeks_bytes)
+             : twice || RDX_CUDA_HAS_STRAIGHT_ROWS(recipe->algebra, recipe->work, recipe->indexed, size));
     launch->elements = 1;
     return recipe->count > recipe->lanes && rdx_cuda_has_unmasked_map(recipe) && !by_lines &&
            (!float_bytes || recipe->algebra == RDX_ALGEBRA_MAX) &&
            RDX_CUDA_HAS_TILE_ROWS(recipe->algebra, recipe->work, recipe->unit, size) &&
-           cut_tiles(launch, s, config, RDX_CUDA_TILE_MATES(size));
+           cut_tiles(launch, s, config, twice && are_many(s) ? RDX_CUDA_TWICE_LINES : RDX_CUDA_TILE_LINES,
+                     RDX_CUDA_TILE_MATES(size, rdx_div_up(recipe->count, recipe->lanes)));
 }
 
 bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
+    if (recipe->count > recipe->lanes &&
+        RDX_CUDA_HAS_STAGED_ROWS(rdx_recipe_is_twice(recipe), recipe->work, s->space->in_size))
+        return false;
     launch->elements = lanes_of_thread(recipe, s->space->in_size, launch->words);
     const int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes);
-    return cut_tiles(launch, s, config, rdx_max(lanes / launch->elements, 1));
+    return cut_tiles(launch, s, config, RDX_CUDA_TILE_LINES, rdx_max(lanes / launch->elements, 1));
 }
 
 /* ---- A warp a chunk ---- */
@@ -371,6 +378,15 @@ bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
     rdx_layout_of(&layout, s);
     launch->elements = 8 / space->in_size;
     return layout.run_align >= 16 && cut_rows(launch, s, config, 0, BUSY_WARPS);
+}
+
+/* Rows in several runs, each of whole half vectors. */
+bool rdx_cuda_take_half_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    launch->elements = config->vector_bytes / s->space->in_size;
+    return config->variant == RDX_FORM_RUNS && config->vector_bytes == RDX_CUDA_HALF_VECTOR &&
+           RDX_CUDA_HAS_HALF_ROWS(s->space->in_size, launch->words) && are_lone_rows(s->space, config) &&
+           suit_straight(launch, s, config) && cut_rows(launch, s, config, 0, BUSY_WARPS);
 }
 
 /* Rows of any strides, where lanes fill a warp. */

@@ -58,10 +58,24 @@ static bool is_staged(const RdxSituation *situation, const RdxLayout *layout, co
            rdx_cuda_fits_block(config->shared_bytes + RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES, situation);
 }
 
+/* Whether runs are read by half vectors (kernel_half_rows.cu). */
+static bool have_halves(const RdxSituation *situation, const RdxLayout *layout)
+{
+    const RdxSpace *space = situation->space;
+    return layout->runs > 1 && layout->run > 1 && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX &&
+           layout->run_align >= RDX_CUDA_HALF_VECTOR && layout->run * layout->size % RDX_CUDA_HALF_VECTOR == 0 &&
+           RDX_CUDA_HAS_HALF_ROWS(layout->size, (layout->state_bytes + 3) / 4) &&
+           !rdx_recipe_is_twice(situation->recipe) && rdx_cuda_has_unmasked_map(situation->recipe);
+}
+
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config)
 {
     config->variant = trial->form;
     config->vector_bytes = rdx_row_vector(layout, trial->form);
+    if (trial->form == RDX_FORM_GATHER && have_halves(situation, layout)) {
+        config->variant = RDX_FORM_RUNS;
+        config->vector_bytes = RDX_CUDA_HALF_VECTOR;
+    }
     config->block_x = trial->warps * WARP;
     config->block_y = trial->outputs;
     config->lanes_per_output = config->block_x;

@@ -25,14 +25,12 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
        instruction. */
     __device__ __forceinline__ void reduce(Node *node) const
     {
-        constexpr bool known = MAP != RDX_CUDA_ANY_MAP, keyed = is_keyed(A::algebra) && A::unit == 1,
-                       numbers = keyed && A::work == RDX_WORK_I32 && !In::is_complex && In::size > 1;
+        constexpr bool known = MAP != RDX_CUDA_ANY_MAP;
         const int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
         auto make = [&](int e, T x, T y, int row) RDX_INLINED {
             node[e] = node_of_element<A>(x, y, p.index_offset + row * step);
-            return true;
         };
-        if constexpr (known && numbers) {
+        if constexpr (known && compares_words<A, In>()) {
             const Vector<K::bytes> greatest = greatest_of<In, ROWS>(p.recipe, raw, n);
             Vector<K::bytes> which = {};
             if constexpr (A::indexed)

@@ -9,10 +9,14 @@
 namespace rdx
 {
 
+template <class A, class In> RDX_DEVICE constexpr bool compares_words()
+{
+    return is_keyed(A::algebra) && A::unit == 1 && A::work == RDX_WORK_I32 && !In::is_complex && In::size > 1;
+}
+
 template <class A, class In> RDX_DEVICE constexpr bool compares_numbers()
 {
-    return is_keyed(A::algebra) && A::unit == 1 && A::work == RDX_WORK_I32 && !In::integral && !In::is_complex &&
-           In::size > 1;
+    return compares_words<A, In>() && !In::integral;
 }
 
 /* The same where nobody asks which vector the greatest was in: one vector may stand for another that is not there. */

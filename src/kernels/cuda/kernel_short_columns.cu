@@ -1,8 +1,8 @@
 /* short_columns: columns of at most 16 rows. A thread has all rows of its columns in flight; what it does for an output weighs more than what it reads, so of fewer rows it has more columns,
    several outputs are made and stored at once, and a block's columns follow from one place. Elements of four bytes and more come one by one, neighbours by neighbouring threads, wherever rows
-   start: that is as fast as vectors of 16 bytes, or faster (H200, us: sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, or, of
-   rows that start anywhere, by the two aligned words around four bytes of them (sum bf16 3 x 22369600 56, 69; an element a thread 731). Outputs that do not lie in long runs of packed
-   columns are sought one by one; so are those of rare maps, for which there is one copy of the tree. */
+   start: that is as fast as vectors of 16 bytes, or faster (H200, us: sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, of which
+   a block may have several runs (sum bf16 20000 x 2 x 1024 97 where it kept to one, 38 so), or, of rows that start anywhere, by the two aligned words around four bytes of them
+   (3 x 22369600 54, 62; an element a thread 731). Outputs that do not lie in long runs of packed columns are sought one by one; so are those of rare maps, for which there is one copy of the tree. */
 #include "column_tree.cuh"
 #include "grid.cuh"
 
@@ -21,12 +21,14 @@ template <class K, ShortForm FORM> struct ShortColumns {
                                 : FORM == SHORT_WORDS ? word
                                                       : 1,
                          PIECES = E / EACH, PIECE = EACH * K::size, step = RDX_CUDA_THREADS * EACH;
+    /* Vectors of a block may lie in several runs, each in one: a division for each. */
+    static constexpr bool by_runs = FORM == SHORT_PIECES && small;
     static_assert(E % EACH == 0, "whole pieces");
 
     const Problem &p;
-    int left; /* columns of the block from this thread's first on */
-    unsigned output;
-    Place place;   /* of that column */
+    int left;        /* columns of the block from this thread's first on */
+    unsigned output; /* that one, from `base` on */
+    Place base;
     int64_t pitch; /* of rows; asked for once, not row by row */
 
     __device__ __forceinline__ explicit ShortColumns(const Problem &problem)
@@ -35,42 +37,47 @@ template <class K, ShortForm FORM> struct ShortColumns {
         const Item item = item_of(p, blockIdx.x);
         const int first = (int)threadIdx.x * EACH;
         left = (int)item.outputs - first;
+        base = {0, 0, 0};
         output = (unsigned)item.first_output + first;
-        if (FORM != SHORT_SOUGHT) {
-            place = seek_output(p, item.first_output);
-            walk(place, p.dims[p.keep_rank - 1], first);
+        if (FORM != SHORT_SOUGHT && !(by_runs && p.shape.run < RDX_CUDA_NO_RUN)) {
+            base = seek_output(p, item.first_output);
+            output = first;
         }
     }
 
     /* The rows of a thread's COUNT tiles. */
     template <int ROWS, int COUNT> __device__ __forceinline__ void load_rows(Vector<K::bytes> *rows) const
     {
-        if constexpr (FORM == SHORT_SOUGHT)
-            load_sought<ROWS, COUNT>(rows);
-        else if constexpr (FORM == SHORT_WORDS)
-            load_words<ROWS, COUNT>(rows, p.in + place.in);
-        else
-            load_pieces<ROWS, COUNT>(rows, p.in + place.in);
+        if constexpr (FORM == SHORT_SOUGHT) {
+            load_sought<ROWS>(rows);
+        } else if constexpr (FORM == SHORT_WORDS) {
+            load_words<ROWS, COUNT>(rows, p.in + place_of(output).in);
+        } else if constexpr (by_runs) {
+#pragma unroll
+            for (int tile = 0; tile < COUNT; tile++)
+                load_pieces<ROWS, 1>(rows + tile * ROWS, p.in + place_of(output + tile * columns).in,
+                                     left - tile * columns);
+        } else {
+            load_pieces<ROWS, COUNT>(rows, p.in + place_of(output).in, left);
+        }
     }
 
     __device__ __forceinline__ void go_on()
     {
-        constexpr int tile = RDX_CUDA_THREADS * E;
-        left -= tile;
-        output += tile;
-        if (FORM != SHORT_SOUGHT)
-            walk(place, p.dims[p.keep_rank - 1], tile);
+        left -= columns;
+        output += columns;
     }
 
     /* The outputs of a tile. */
     __device__ __forceinline__ void store(Node *node) const
     {
         const RdxCudaDim &out = p.dims[p.keep_rank - 1];
+        const Place place = FORM == SHORT_SOUGHT ? Place{} : place_of(output);
         if constexpr (Value<A>::exists && E > 1) {
             const int size = p.shape.value_bytes;
             const bool whole = left >= E + (PIECES - 1) * (step - EACH);
             if (size > 0 && whole && (FORM == SHORT_SOUGHT || out.out == size)) {
-                store_values(size, node);
+                store_values(size, p.out + place.out, node);
                 return;
             }
         }
@@ -88,6 +95,20 @@ template <class K, ShortForm FORM> struct ShortColumns {
     }
 
   private:
+    static constexpr int columns = RDX_CUDA_THREADS * E; /* of a tile */
+
+    __device__ __forceinline__ Place place_of(unsigned own) const
+    {
+        Place place = base;
+        if constexpr (by_runs) {
+            const unsigned run = run_of_element(p, own);
+            walk(place, p.dims[0], run);
+            own -= run * p.shape.run;
+        }
+        walk(place, p.dims[p.keep_rank - 1], own);
+        return place;
+    }
+
     /* Where values are stored: see Value. */
     template <int ALIGNED> struct Apart {
         static constexpr int aligned = ALIGNED;
@@ -106,10 +127,9 @@ template <class K, ShortForm FORM> struct ShortColumns {
         }
     };
 
-    __device__ __forceinline__ void store_values(int size, const Node *node) const
+    __device__ __forceinline__ void store_values(int size, unsigned char *to, const Node *node) const
     {
         constexpr int most = 16 / EACH; /* bytes of an output of those that are stored at once */
-        unsigned char *to = p.out + place.out;
         if constexpr (FORM == SHORT_SOUGHT) {
             Sought sought;
 #pragma unroll
@@ -124,7 +144,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
     }
 
     template <int ROWS, int COUNT>
-    __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in) const
+    __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in, int left) const
     {
         const bool parts = is_complex(p.recipe.in);
 #pragma unroll
@@ -177,22 +197,22 @@ template <class K, ShortForm FORM> struct ShortColumns {
                     __funnelshift_r(rows[slot].word[w], upper[slot].word[w], 8 * skipped_at(in + slot % ROWS * pitch));
     }
 
-    template <int ROWS, int COUNT> __device__ __forceinline__ void load_sought(Vector<K::bytes> *rows) const
+    template <int ROWS> __device__ __forceinline__ void load_sought(Vector<K::bytes> *rows) const
     {
         const bool parts = is_complex(p.recipe.in);
 #pragma unroll
-        for (int i = 0; i < E * COUNT; i++) {
+        for (int i = 0; i < E; i++) {
             const bool own = left > i * step;
             const unsigned char *at = p.in + (own ? seek_column(p, output + i * step).in : 0);
             constexpr int words = K::size < 4 ? 1 : K::size / 4;
 #pragma unroll
             for (int row = 0; row < ROWS; row++) {
-                uint32_t one[words] = {}, *to = rows[i / E * ROWS + row].word + i % E * K::size / 4;
+                uint32_t one[words] = {}, *to = rows[row].word + i * K::size / 4;
                 if (own && row < (int)p.recipe.count)
                     load_element<K::size>(one, at + row * pitch, parts);
 #pragma unroll
                 for (int w = 0; w < words; w++)
-                    to[w] = i % E * K::size % 4 ? to[w] | one[w] << 8 * (i % E * K::size % 4) : one[w];
+                    to[w] = i * K::size % 4 ? to[w] | one[w] << 8 * (i * K::size % 4) : one[w];
             }
         }
     }
@@ -239,10 +259,10 @@ template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p
         reduce_tiles<K, FORM, 2>(p);
     else if (n <= 4)
         reduce_tiles<K, FORM, 4>(p);
-    else if (n <= 8)
-        reduce_tiles<K, FORM, 8>(p);
+    else if (n <= RDX_CUDA_FEW_ROWS)
+        reduce_tiles<K, FORM, RDX_CUDA_FEW_ROWS>(p);
     else
-        reduce_tiles<NarrowColumns<K>, FORM, 16>(p);
+        reduce_tiles<NarrowColumns<K>, FORM, RDX_CUDA_SHORT_ROWS>(p);
 }
 
 template <class K>
@@ -251,7 +271,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
     constexpr bool words = RDX_CUDA_HAS_SMALL_COLUMNS(K::size),
                    pieces = !words || RDX_CUDA_HAS_SMALL_VECTORS(K::A::work);
     if (p.shape.gathers) {
-        reduce_tiles<NarrowColumns<K>, SHORT_SOUGHT, 16>(p);
+        reduce_tiles<NarrowColumns<K>, SHORT_SOUGHT, RDX_CUDA_SHORT_ROWS>(p);
         return;
     }
     if constexpr (words)

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
     RDX_DYNAMIC_SHARED(uint32_t, shared);
     RDX_SHARED_ARRAY(LineJoin, joins, LineRow<K>::most_joins);
     RDX_SHARED_ARRAY(typename A::Pair, pairs, A::counted ? Pairs::LEVELS * Pairs::KINDS : 1);
-    const Tile tile = ask_for_tile<false>(p, shared);
+    const Tile tile = ask_for_tile<1>(p, shared);
     const bool one_line = LineRow<K>::takes(p);
     if constexpr (A::counted) {
         if (one_line) {
@@ -61,7 +61,9 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
         if (one_line)
             return reduce_tile<K, LineRow>(p, tile, joins);
     }
-    reduce_rows<K>(p, tile, {pairs});
+    constexpr bool in_tiles = A::two_passes && RDX_CUDA_HAS_TILE_ROWS(A::algebra, A::work, A::unit, K::size);
+    if constexpr (!in_tiles) /* else rows here are of one line */
+        reduce_rows<K>(p, tile, {pairs});
 }
 
 /* Lanes of a thread: as registers allow, but so many that a warp is enough for a row. */

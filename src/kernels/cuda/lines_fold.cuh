@@ -1,5 +1,6 @@
-/* Folds rows of two lines to four (kernel_tile_rows.cu), an element a load, of bytes a word: see row_fold.cuh. Whatever its length a row has
-   eight threads, of bytes 16, so that all lanes of a thread are there, and of every line but the last all elements. */
+/* Folds rows of two lines to four, of what is looked at twice to eight (kernel_tile_rows.cu), an element a load, of bytes a word: see row_fold.cuh.
+   Whatever its length a row has eight threads, of bytes and of more than four lines 16, so that all lanes of a thread are there, and of every
+   line but the last all elements. */
 #ifndef RDX_KERNELS_CUDA_LINES_FOLD_CUH
 #define RDX_KERNELS_CUDA_LINES_FOLD_CUH
 
@@ -8,7 +9,8 @@
 namespace rdx
 {
 
-template <class K> struct LinesRow : RowFold<K, true> {
+/* Of FEWEST lines and more. */
+template <class K, int FEWEST> struct LinesRow : RowFold<K, true> {
     typedef RowFold<K, true> Base;
     using Base::any_order;
     using Base::c;
@@ -17,7 +19,9 @@ template <class K> struct LinesRow : RowFold<K, true> {
     using typename Base::A;
     using typename Base::Node;
     using typename Base::T;
-    static constexpr int MATES = RDX_CUDA_TILE_MATES(K::size), OWN = line_bytes / K::size / MATES, H = OWN / 2;
+    typedef typename Step<A>::State State; /* of a lane */
+    static constexpr int MOST = FEWEST > RDX_CUDA_TILE_LINES ? RDX_CUDA_TWICE_LINES : RDX_CUDA_TILE_LINES;
+    static constexpr int MATES = RDX_CUDA_TILE_MATES(K::size, FEWEST), OWN = line_bytes / K::size / MATES, H = OWN / 2;
     static constexpr int most_joins = joins_counted ? (H + 3) * MATES : 1;
 
     __device__ __forceinline__ LinesRow(const Problem &problem, const LineJoin *of_block, int thread, int pitch,
@@ -36,7 +40,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
     enum Extent { NONE, SOME, ALL };
 
     /* The node of a lane of so many elements; sums do not ask how many. */
-    static __device__ __forceinline__ Node seal(const typename A::Lane &lane, int count, T inverse)
+    static __device__ __forceinline__ Node seal(const State &lane, int count, T inverse)
     {
         if constexpr (joins_counted)
             return A::seal_by(lane, inverse);
@@ -46,11 +50,11 @@ template <class K> struct LinesRow : RowFold<K, true> {
 
     /* Lane j of a thread. */
     template <int LINES, Extent LAST, class In, int MAP>
-    __device__ __forceinline__ typename A::Lane fold_lane(SharedAt at, int j, int own) const
+    __device__ __forceinline__ State fold_lane(SharedAt at, int j, int own) const
     {
         constexpr int step = K::size * MATES, words = K::size < 4 ? 1 : K::size / 4;
         const bool parts = is_complex(p.recipe.in);
-        typename A::Lane lane;
+        State lane;
         auto push = [&](int line) {
             uint32_t word[words];
             T x, y;
@@ -72,7 +76,7 @@ template <class K> struct LinesRow : RowFold<K, true> {
     __device__ __forceinline__ void fold_some(SharedAt at, int first, int own, Node *node) const
     {
         constexpr int most = LINES, least = LINES - 1;
-        typename A::Lane lane[2][AT_ONCE];
+        State lane[2][AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             lane[0][i] = fold_lane<LINES, LOW, In, MAP>(at, first + i, own);
@@ -152,6 +156,80 @@ template <class K> struct LinesRow : RowFold<K, true> {
         }
     }
 
+    /* The nodes of the EACH lanes from `first` on of what is looked at twice. An element that is not there is -inf, which changes nothing (algebra.cuh);
+       two of a lane are joined, which takes one exponential, not two. */
+    static constexpr int EACH = H / 4;
+    template <int LINES, class In, int MAP>
+    __device__ __forceinline__ void look_twice(SharedAt at, int first, int rest, int own, Node *node) const
+    {
+        constexpr int step = K::size * MATES, last = LINES - 1;
+        const bool more = rest > first * MATES; /* of the last line, for any of the mates */
+        T x[EACH][LINES];
+        auto take = [&](int e, int line) RDX_INLINED {
+            uint32_t word;
+            T y;
+            load_shared_element<K::size>(&word, at + line * line_bytes + (first + e) * step, false);
+            read_element<A, In, MAP>(p.recipe, &word, 0, x[e][line], y);
+        };
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+#pragma unroll
+            for (int line = 0; line < last; line++)
+                take(e, line);
+            x[e][last] = A::lowest();
+            if (first + e < own)
+                take(e, last);
+        }
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            if constexpr (LINES == 2) {
+                node[e] = node_of_element<A>(x[e][0], 0, 0);
+                if (more)
+                    node[e] = A::join(node[e], node_of_element<A>(x[e][1], 0, 0), NULL);
+                continue;
+            }
+            /* From what a first look and a first addition leave as it is: no instruction. */
+            node[e] = {A::omit ? A::greater(A::lowest(), x[e][0]) : x[e][0], (T)-0.0};
+#pragma unroll
+            for (int line = 1; line < LINES; line++)
+                node[e].m = A::greater(node[e].m, x[e][line]);
+#pragma unroll
+            for (int line = 0; line < last; line++)
+                node[e].s = A::add(node[e].s, x[e][line], node[e].m);
+            if (more)
+                node[e].s = A::add(node[e].s, x[e][last], node[e].m);
+        }
+    }
+
+    /* The node of such a row: a quarter of a thread's lanes at once, in bit-reversed order, by one copy of what is long. */
+    template <int LINES, class In, int MAP> __device__ __forceinline__ Node fold_twice(SharedAt at, int rest) const
+    {
+        const int own = (rest - c + MATES - 1) >> log2_constant(MATES);
+        Node node[EACH], upper[EACH], held[2][EACH];
+        auto join = [&](const Node *lower, const Node *higher) RDX_INLINED {
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                node[e] = A::join(lower[e], higher[e], NULL);
+        };
+#pragma unroll 1
+        for (int i = 0; i < 4; i++) {
+            const int first = reverse_bits(i, 2) * EACH;
+            look_twice<LINES, In, MAP>(at, first, rest, own, node);
+            look_twice<LINES, In, MAP>(at, H + first, rest, own, upper);
+            join(node, upper);
+            if (i & 1)
+                join(held[0], node);
+            if (i == 3)
+                join(held[1], node);
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                held[0][e] = i & 1 ? held[0][e] : node[e];
+                held[1][e] = i & 1 ? node[e] : held[1][e];
+            }
+        }
+        return this->template halve_line<MATES, H, EACH>(node);
+    }
+
     /* The node of a row of LINES lines, of which the last has `rest` elements. */
     template <int LINES, class In, int MAP>
     __device__ __forceinline__ Node fold_lines(SharedAt at, int rest, Groups groups) const
@@ -182,14 +260,17 @@ template <class K> struct LinesRow : RowFold<K, true> {
     template <int LINES, class In, int MAP>
     __device__ __forceinline__ Node fold_plain(SharedAt at, int thread, int pitch, int left) const
     {
-        if constexpr (LINES < 4) {
+        if constexpr (LINES < MOST) {
             if (p.shape.lines > LINES)
                 return fold_plain<LINES + 1, In, MAP>(at, thread, pitch, left);
         }
         const int n = (int)p.recipe.count, rest = n - (LINES - 1) * (line_bytes / K::size);
         const Groups groups = groups_of(n, thread);
         return this->template fold_turns<MATES>(at + c * K::size, thread, pitch, left, [&](SharedAt row) {
-            return fold_lines<LINES, In, MAP>(row, rest, groups);
+            if constexpr (A::two_passes)
+                return fold_twice<LINES, In, MAP>(row, rest);
+            else
+                return fold_lines<LINES, In, MAP>(row, rest, groups);
         });
     }
 
@@ -203,11 +284,14 @@ template <class K> struct LinesRow : RowFold<K, true> {
             if constexpr (any_order && (K::size > 1 || In::integral || compares_bytes<A, In>()))
                 own = this->template fold_any_turns<MATES, In, MAP>(at, thread, pitch, left);
             else if constexpr (!any_order)
-                own = fold_plain<2, In, MAP>(at, thread, pitch, left);
+                own = fold_plain<FEWEST, In, MAP>(at, thread, pitch, left);
         });
         return own;
     }
 };
+
+template <class K> using FewLines = LinesRow<K, 2>;
+template <class K> using TwiceLines = LinesRow<K, RDX_CUDA_TILE_LINES + 1>;
 
 } // namespace rdx
 #endif

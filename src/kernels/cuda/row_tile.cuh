@@ -29,12 +29,32 @@ struct Tile {
         at += before;
     }
 
-    /* Rows that lie `step` bytes from each other: of several lines. */
+    /* Rows that lie `step` bytes from each other: of several lines, LINES at most. */
+    template <int LINES>
     __device__ __forceinline__ void copy_lines(const unsigned char *from, int64_t step, int row_bytes) const
     {
+        if (row_bytes % line_bytes == 0)
+            return copy_whole_lines<LINES>(from + thread * 16, step, row_bytes / line_bytes);
 #pragma unroll 1
         for (int row = 0; row < rows; row++, from += step)
-            copy_stretch<4>(at + row * pitch, from, row_bytes, thread);
+            copy_stretch<LINES>(at + row * pitch, from, row_bytes, thread);
+    }
+
+    /* From this thread's first vector on. How many lines is asked once: no copy has a condition. */
+    template <int LINES>
+    __device__ __forceinline__ void copy_whole_lines(const unsigned char *from, int64_t step, int lines) const
+    {
+        if constexpr (LINES > 1) {
+            if (lines < LINES)
+                return copy_whole_lines<LINES - 1>(from, step, lines);
+        }
+        SharedAt to = at + thread * 16;
+#pragma unroll 1
+        for (int row = 0; row < rows; row++, from += step, to += pitch) {
+#pragma unroll
+            for (int line = 0; line < LINES; line++)
+                copy_async(to + line * line_bytes, from + line * line_bytes, 16);
+        }
     }
 
     /* The same of rows of a line and less, and any others. */
@@ -49,8 +69,8 @@ struct Tile {
     }
 };
 
-/* Asks for the warp's tile; 0 rows where there is none. SEVERAL: rows have more than one line. */
-template <bool SEVERAL> RDX_DEVICE Tile ask_for_tile(const Problem &p, uint32_t *shared)
+/* Asks for the warp's tile; 0 rows where there is none. LINES: the most that a row has, or 1 for any row. */
+template <int LINES> RDX_DEVICE Tile ask_for_tile(const Problem &p, uint32_t *shared)
 {
     const RdxCudaShape &s = p.shape;
     const int warp = warp_of_block();
@@ -62,8 +82,8 @@ template <bool SEVERAL> RDX_DEVICE Tile ask_for_tile(const Problem &p, uint32_t 
         const unsigned char *from = p.in + seek_output(p, tile.first).in;
         if (s.pitch == 0)
             tile.copy_packed(from);
-        else if (SEVERAL)
-            tile.copy_lines(from, p.dims[p.keep_rank - 1].in, s.row_bytes);
+        else if (LINES > 1)
+            tile.copy_lines<LINES>(from, p.dims[p.keep_rank - 1].in, s.row_bytes);
         else
             tile.copy_apart(from, p.dims[p.keep_rank - 1].in, s.row_bytes, s.row_magic);
     }
@@ -89,7 +109,7 @@ template <class K> RDX_DEVICE void emit_row(const Problem &p, int64_t output, co
     emit_value<K>(p, target_of(p, output, 0, 1), node);
 }
 
-/* Once the tile is there; FOLD: LineRow or LinesRow. */
+/* Once the tile is there; FOLD: LineRow, FewLines or TwiceLines. */
 template <class K, template <class> class FOLD>
 RDX_DEVICE void reduce_tile(const Problem &p, const Tile &tile, const LineJoin *joins)
 {
