@@ -28,7 +28,8 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
         constexpr bool known = MAP != RDX_CUDA_ANY_MAP;
         const int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
         auto make = [&](int e, T x, T y, int row) RDX_INLINED {
-            node[e] = node_of_element<A>(x, y, p.index_offset + row * step);
+            const int64_t index = p.index_offset + row * step;
+            node[e] = node_of_element<A>(x, y, index);
         };
         if constexpr (known && compares_words<A, In>()) {
             const Vector<K::bytes> greatest = greatest_of<In, ROWS>(p.recipe, raw, n);
