@@ -141,4 +141,12 @@ void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, con
         each = (double)rdx_max(rdx_min(layout->fast_stride, 32), config->vector_bytes);
     }
     demand->block_flight = (double)config->block_x * config->block_y * config->loads * each;
+    /* A warp gathers whole chunks: of a part of fewer chunks than warps some go without. */
+    if (config->variant == RDX_FORM_GATHER) {
+        const double warps = config->block_x / (double)WARP,
+                     chunks = (double)rdx_min(config->part_chunks, rdx_max(layout->chunks, 1)),
+                     busy = chunks < warps ? chunks / warps : 1;
+        demand->block_flight *= busy;
+        demand->instructions /= busy;
+    }
 }

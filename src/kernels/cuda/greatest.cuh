@@ -25,13 +25,21 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_numbers_alone()
     return compares_numbers<A, In>() && !A::indexed;
 }
 
-/* Element by element, that of the first `there` vectors, one at least, which has the greatest key. */
-template <class In, bool OMIT, int COUNT, int BYTES>
+/* The same of minmax, whose two keys are those of the greatest and of the least. */
+template <class A, class In> RDX_DEVICE constexpr bool compares_both()
+{
+    return A::algebra == RDX_ALGEBRA_MAX && A::unit == 2 && A::work == RDX_WORK_I32 && !In::integral &&
+           !In::is_complex && In::size > 1;
+}
+
+/* Element by element, that of the first `there` vectors, one at least, which has the greatest key, or LEAST: the least. */
+template <class In, bool OMIT, int COUNT, bool LEAST, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
 {
     constexpr bool paired = In::size == 2, brain = In::type == RDX_TYPE_BF16;
     const uint32_t signs = In::integral ? 0xffffffffu : paired ? 0x80008000u : 0x80000000u;
-    uint32_t keep = !In::integral && r.map == RDX_MAP_KEY_ABS ? ~signs : 0xffffffffu, turn = r.flip ? signs : 0;
+    uint32_t keep = !In::integral && r.map == RDX_MAP_KEY_ABS ? ~signs : 0xffffffffu,
+             turn = r.flip != LEAST ? signs : 0;
     Vector<BYTES> top;
 #pragma unroll
     for (int w = 0; w < (BYTES + 3) / 4; w++)
@@ -58,11 +66,11 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
         top.word[w] ^= turn;
     return top;
 }
-template <class In, int COUNT, int BYTES>
+template <class In, int COUNT, bool LEAST = false, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
-    return !In::integral && r.omit ? greatest_or_nan<In, true, COUNT>(r, got, there)
-                                   : greatest_or_nan<In, false, COUNT>(r, got, there);
+    return !In::integral && r.omit ? greatest_or_nan<In, true, COUNT, LEAST>(r, got, there)
+                                   : greatest_or_nan<In, false, COUNT, LEAST>(r, got, there);
 }
 
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */

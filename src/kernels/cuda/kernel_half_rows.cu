@@ -27,7 +27,8 @@ template <class K> struct HalfVectors {
     }
 };
 
-template <class K> constexpr bool comes_by_halves = RDX_CUDA_HAS_HALF_ROWS(K::size, K::A::words) && !K::A::two_passes;
+template <class K>
+constexpr bool comes_by_halves = RDX_CUDA_HAS_HALF_ROWS(K::size, K::A::words) && !K::A::two_passes && !is_long<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) half_rows_kernel(const __grid_constant__ Problem p)

@@ -273,7 +273,7 @@ template <class K> struct PackedRows {
 
 template <class K>
 constexpr bool comes_packed = !K::A::two_passes && PackedRows<K>::STEPS > 0 &&
-                              (K::size > 1 || PackedRows<K>::any_order);
+                              (K::size > 1 || PackedRows<K>::any_order) && !is_modulus<K>() && !is_long<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) packed_rows_kernel(const __grid_constant__ Problem p)

@@ -95,7 +95,8 @@ RDX_DEVICE void fold_group(const Problem &p, SharedAt group, int n, Lane lane, t
 }
 
 template <class K>
-constexpr bool comes_ragged = comes_otherwise<K>() && RDX_CUDA_HAS_RAGGED_COLUMNS(K::elements, K::A::words);
+constexpr bool comes_ragged = comes_otherwise<K>() && RDX_CUDA_HAS_RAGGED_COLUMNS(K::elements, K::A::words) &&
+                              (!is_exact<typename K::A>() || K::A::indexed) && !is_modulus<K>() && !is_long<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) ragged_columns_kernel(const __grid_constant__ Problem p)

@@ -5,7 +5,8 @@
 namespace rdx
 {
 
-template <class K> constexpr bool comes_in_runs = (K::size > 1 || K::A::indexed) && !K::A::two_passes;
+template <class K>
+constexpr bool comes_in_runs = (K::size > 1 || K::A::indexed) && !K::A::two_passes && !is_modulus<K>() && !is_long<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) run_rows_kernel(const __grid_constant__ Problem p)

@@ -4,7 +4,8 @@
 namespace rdx
 {
 
-template <class K> constexpr bool comes_shifted = (K::size > 1 || K::A::indexed) && K::size < 16 && !K::A::two_passes;
+template <class K>
+constexpr bool comes_shifted = (K::size > 1 || K::A::indexed) && K::size < 16 && !K::A::two_passes && !is_modulus<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) shifted_rows_kernel(const __grid_constant__ Problem p)

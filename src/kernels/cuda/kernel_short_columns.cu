@@ -265,6 +265,8 @@ template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p
         reduce_tiles<NarrowColumns<K>, FORM, RDX_CUDA_SHORT_ROWS>(p);
 }
 
+template <class K> constexpr bool comes_in_short_columns = !is_long<K>();
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(const __grid_constant__ Problem p)
 {
@@ -286,5 +288,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
 } // namespace rdx
 
 #define RDX_KERNEL_NAME short_columns
+#define RDX_COMES comes_in_short_columns
 #define RDX_ELEMENTS(size, words) RDX_CUDA_SHORT_COLUMNS(size, words)
 #include "stamp.inc"

@@ -34,6 +34,8 @@ template <class K> RDX_DEVICE void reduce_rows(const Problem &p, const Tile &til
     }
 }
 
+template <class K> constexpr bool comes_in_short_rows = !is_long<K>();
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
     short_rows_kernel(const __grid_constant__ Problem p)
@@ -78,5 +80,6 @@ template <class A, int SIZE> constexpr int lanes_of_thread()
 } // namespace rdx
 
 #define RDX_KERNEL_NAME short_rows
+#define RDX_COMES comes_in_short_rows
 #define RDX_ELEMENTS_OF(Algebra, size) (rdx::lanes_of_thread<Algebra, size>())
 #include "stamp.inc"

@@ -6,6 +6,8 @@
 namespace rdx
 {
 
+template <class K> constexpr bool comes_singly = !is_modulus<K>();
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) single_columns_kernel(const __grid_constant__ Problem p)
 {
@@ -16,5 +18,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) single_columns_kernel(con
 } // namespace rdx
 
 #define RDX_KERNEL_NAME single_columns
+#define RDX_COMES comes_singly
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

@@ -313,6 +313,8 @@ template <class K, class In> RDX_DEVICE constexpr bool is_usual()
             a == RDX_ALGEBRA_MAX || a == RDX_ALGEBRA_ARGMAX);
 }
 
+template <class K> constexpr bool comes_in_slabs = !is_long<K>();
+
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words <= 2 ? 3 : 2)
     slabs_kernel(const __grid_constant__ Problem p)
@@ -359,5 +361,6 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, K::A::words <= 2 ? 3 : 2)
 } // namespace rdx
 
 #define RDX_KERNEL_NAME slabs
+#define RDX_COMES comes_in_slabs
 #define RDX_ELEMENTS(size, words) 1
 #include "stamp.inc"

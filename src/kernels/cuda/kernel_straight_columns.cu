@@ -4,7 +4,7 @@
 namespace rdx
 {
 
-template <class K> constexpr bool comes_in_columns = K::elements > 0;
+template <class K> constexpr bool comes_in_columns = K::elements > 0 && !is_modulus<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_columns_kernel(const __grid_constant__ Problem p)

@@ -15,7 +15,7 @@ namespace rdx
 
 template <class K>
 constexpr bool comes_straight = RDX_CUDA_HAS_STRAIGHT_ROWS(K::A::algebra, K::A::work, K::A::indexed, K::size) &&
-                                !K::A::two_passes;
+                                !K::A::two_passes && !is_modulus<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) straight_rows_kernel(const __grid_constant__ Problem p)

@@ -8,7 +8,8 @@ namespace rdx
 {
 
 template <class K>
-constexpr bool comes_in_tiles = RDX_CUDA_HAS_TILE_ROWS(K::A::algebra, K::A::work, K::A::unit, K::size);
+constexpr bool comes_in_tiles = RDX_CUDA_HAS_TILE_ROWS(K::A::algebra, K::A::work, K::A::unit, K::size) &&
+                                !is_modulus<K>();
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) tile_rows_kernel(const __grid_constant__ Problem p)

@@ -25,7 +25,7 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
     /* Whether vectors are compared before anything is made of an element (greatest.cuh). */
     template <class In> static __device__ __forceinline__ constexpr bool compares_vectors()
     {
-        return compares_numbers<A, In>() || compares_bytes<A, In>() || ranks_bytes<A, In>();
+        return compares_numbers<A, In>() || compares_both<A, In>() || compares_bytes<A, In>() || ranks_bytes<A, In>();
     }
     /* Of elements in ascending order of their index, where there is one. */
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
@@ -220,7 +220,11 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             return;
         }
         Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got, there);
-        if constexpr (!A::indexed) {
+        if constexpr (compares_both<A, In>()) {
+            Vector<16> least = greatest_of<In, COUNT, true>(p.recipe, got, there);
+            fold<S, In, MAP, 1>(state, &greatest, v);
+            fold<S, In, MAP, 1>(state, &least, v + 1);
+        } else if constexpr (!A::indexed) {
             fold<S, In, MAP, 1>(state, &greatest, v);
         } else {
             Vector<16> found = vector_of<In, S::latest, COUNT>(p.recipe, got, greatest, there);
