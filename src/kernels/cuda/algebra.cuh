@@ -339,5 +339,19 @@ template <class A> RDX_DEVICE void put_node(uint32_t *at, int64_t stride, const 
         at[k * stride] = words[k];
 }
 
+/* What kernels never come to, and so are not stamped for (K: a Spec, vec.cuh): those of frequent maps, |z| of complex numbers, whose working type is as wide as a part of them; those of rows and columns that
+   have fewer than 2^31 elements, indices of more (recipe.h). */
+template <class K> constexpr bool is_modulus()
+{
+    typedef typename K::A A;
+    constexpr int a = A::algebra;
+    return A::unit == 1 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_MAX) &&
+           K::size == 2 * (int)sizeof(typename A::T);
+}
+template <class K> constexpr bool is_long()
+{
+    return K::A::algebra == RDX_ALGEBRA_ARGMAXL || K::A::algebra == RDX_ALGEBRA_MAXARGL;
+}
+
 } // namespace rdx
 #endif

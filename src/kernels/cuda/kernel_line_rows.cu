@@ -111,9 +111,9 @@ template <class K, int ROWS, class A = typename K::A>
 constexpr bool comes_in_lines_of =
     !A::two_passes && RDX_CUDA_HAS_LINE_ROWS(ROWS, A::algebra, is_exact<A>(), A::indexed, K::size, A::words);
 template <class K>
-constexpr bool comes_in_lines = (comes_in_lines_of<K, RDX_CUDA_LINE_ROWS> ||
-                                 comes_in_lines_of<K, RDX_CUDA_LINE_ROWS / 2>)&&!is_modulus<K>() &&
-                                !is_long<K>();
+constexpr bool comes_in_lines =
+    !is_modulus<K>() && !is_long<K>() &&
+    (comes_in_lines_of<K, RDX_CUDA_LINE_ROWS> || comes_in_lines_of<K, RDX_CUDA_LINE_ROWS / 2>);
 
 template <class K, int ROWS> RDX_DEVICE void reduce_line_rows(const Problem &p)
 {

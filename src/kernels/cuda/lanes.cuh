@@ -1,5 +1,4 @@
-/* The lanes that a thread folds from its stream (ring.cuh): whole groups of a frequent map on straight paths, what is ragged or rare on
-   general ones. */
+/* The lanes that a thread folds from its stream (ring.cuh): whole groups of a frequent map on straight paths, what is ragged or rare on general ones. */
 #ifndef RDX_KERNELS_CUDA_LANES_CUH
 #define RDX_KERNELS_CUDA_LANES_CUH
 
@@ -9,8 +8,7 @@
 namespace rdx
 {
 
-/* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of
-   neighbouring ones. RAGGED: see LaneReader. */
+/* Folds lanes: element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of neighbouring ones. RAGGED: see LaneReader. */
 template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, RAGGED> {
     typedef LaneReader<K, RAGGED> Reader;
     typedef typename K::A A;
@@ -220,12 +218,12 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneReader<K, R
             return;
         }
         Vector<16> greatest = greatest_of<In, COUNT>(p.recipe, got, there);
-        if constexpr (compares_both<A, In>()) {
-            Vector<16> least = greatest_of<In, COUNT, true>(p.recipe, got, there);
+        if constexpr (!A::indexed) {
             fold<S, In, MAP, 1>(state, &greatest, v);
-            fold<S, In, MAP, 1>(state, &least, v + 1);
-        } else if constexpr (!A::indexed) {
-            fold<S, In, MAP, 1>(state, &greatest, v);
+            if constexpr (compares_both<A, In>()) {
+                Vector<16> least = greatest_of<In, COUNT, true>(p.recipe, got, there);
+                fold<S, In, MAP, 1>(state, &least, v + 1);
+            }
         } else {
             Vector<16> found = vector_of<In, S::latest, COUNT>(p.recipe, got, greatest, there);
 #pragma unroll

@@ -1,7 +1,7 @@
 /* Rows straight from memory into registers, a warp a chunk: a thread asks for all its vectors of a chunk before it folds the first, and
    nothing lies in shared memory but what the warps of a block and the parts of an output have to say to each other. For rows of one run
    of aligned vectors (kernel_straight_rows.cu, and several at once kernel_line_rows.cu), for those that start anywhere (kernel_shifted_rows.cu),
-   those of several runs (kernel_run_rows.cu) and every second element of a row (kernel_stepped_rows.cu). What a block does around its chunks
+   those of several runs (kernel_run_rows.cu) and those whose lines come by halves (sided_rows.cuh). What a block does around its chunks
    (reduce_straight) is the same where they lie in shared memory (kernel_staged_rows.cu).
 
    Rows that start anywhere are read in aligned vectors from the one on in which they start: bytes of a vector that holds an element of a

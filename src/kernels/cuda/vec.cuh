@@ -21,20 +21,6 @@ template <class Algebra, int SIZE, int ELEMENTS> struct Spec {
     static constexpr int size = SIZE, elements = ELEMENTS, bytes = SIZE * ELEMENTS;
 };
 
-/* What kernels never come to, and so are not stamped for: those of frequent maps, |z| of complex numbers, whose working type is as wide as a part of them; those of rows and columns that
-   have fewer than 2^31 elements, indices of more (recipe.h). */
-template <class K> constexpr bool is_modulus()
-{
-    typedef typename K::A A;
-    constexpr int a = A::algebra;
-    return A::unit == 1 && (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_SUMN || a == RDX_ALGEBRA_MAX) &&
-           K::size == 2 * (int)sizeof(typename A::T);
-}
-template <class K> constexpr bool is_long()
-{
-    return K::A::algebra == RDX_ALGEBRA_ARGMAXL || K::A::algebra == RDX_ALGEBRA_MAXARGL;
-}
-
 /* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be registers. */
 template <class F, int... I> RDX_DEVICE void each_constant(F &&f, std::integer_sequence<int, I...>)
 {
