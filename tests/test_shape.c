@@ -209,7 +209,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         bool aligned = p->space.keep[p->space.keep_rank - 1].in % 16 == 0;
         int64_t before = aligned ? 0 : 15, pitch = s->pitch ? s->pitch : s->row_bytes;
         KEEPS(s->group_outputs >= 1 && s->group_outputs * pitch + (s->pitch ? 0 : before) <= RDX_CUDA_TILE);
-        for (int v = 0; v < RDX_CUDA_TILE / 16 && cut->kind == RDX_CUDA_KIND_SHORT_ROWS; v++) /* else line by line */
+        for (int v = 0; v < RDX_CUDA_TILE / 16 && s->lines <= RDX_CUDA_TILE_LINES; v++) /* else line by line */
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;
     }

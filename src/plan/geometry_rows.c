@@ -62,7 +62,7 @@ static bool is_staged(const RdxSituation *situation, const RdxLayout *layout, co
 static bool have_halves(const RdxSituation *situation, const RdxLayout *layout)
 {
     const RdxSpace *space = situation->space;
-    return layout->runs > 1 && layout->run > 1 && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX &&
+    return layout->runs > 1 && space->reduce_rank == 2 && space->reduce_count <= INT32_MAX &&
            layout->run_align >= RDX_CUDA_HALF_VECTOR && layout->run * layout->size % RDX_CUDA_HALF_VECTOR == 0 &&
            RDX_CUDA_HAS_HALF_ROWS(layout->size, (layout->state_bytes + 3) / 4) &&
            !rdx_recipe_is_twice(situation->recipe) && rdx_cuda_has_unmasked_map(situation->recipe);

@@ -9,6 +9,7 @@
 namespace rdx
 {
 
+/* Whether elements are compared as they are: integers as well, where it is by columns. */
 template <class A, class In> RDX_DEVICE constexpr bool compares_words()
 {
     return is_keyed(A::algebra) && A::unit == 1 && A::work == RDX_WORK_I32 && !In::is_complex && In::size > 1;

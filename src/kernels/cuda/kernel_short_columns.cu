@@ -144,7 +144,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
     }
 
     template <int ROWS, int COUNT>
-    __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in, int left) const
+    __device__ __forceinline__ void load_pieces(Vector<K::bytes> *rows, const unsigned char *in, int own) const
     {
         const bool parts = is_complex(p.recipe.in);
 #pragma unroll
@@ -153,7 +153,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
             const bool there = row < (int)p.recipe.count;
 #pragma unroll
             for (int i = 0; i < PIECES * COUNT; i++)
-                if (there && left > i * step) {
+                if (there && own > i * step) {
                     uint32_t *to = rows[i / PIECES * ROWS + row].word + i % PIECES * (PIECE / 4);
                     if constexpr (small)
                         load<PIECE>(to, at + i * RDX_CUDA_THREADS * PIECE);

@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
         if (one_line)
             return reduce_tile<K, LineRow>(p, tile, joins);
     }
-    constexpr bool in_tiles = A::two_passes && RDX_CUDA_HAS_TILE_ROWS(A::algebra, A::work, A::unit, K::size);
-    if constexpr (!in_tiles) /* else rows here are of one line */
+    if constexpr (!RDX_CUDA_HAS_STAGED_ROWS(A::two_passes, A::work, K::size)) /* else rows here are of one line */
         reduce_rows<K>(p, tile, {pairs});
 }
 
