@@ -204,11 +204,11 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(is_pow2(s->mates) && s->mates <= 32 && chunks <= 1);
         KEEPS(s->lines == rdx_div_up(p->space.reduce_count, p->recipe.lanes) && s->items <= INT32_MAX);
         KEEPS(s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE && RDX_CUDA_TILE % 512 == 0);
-        KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size);
-        KEEPS(s->pitch == 0 || (s->pitch >= s->row_bytes && s->pitch % 16 == 0));
+        KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size && s->pitch % 16 == 0);
+        KEEPS(s->pitch == 0 || s->pitch >= s->row_bytes);
         bool aligned = p->space.keep[p->space.keep_rank - 1].in % 16 == 0;
-        int64_t before = aligned ? 0 : 15, pitch = s->pitch ? s->pitch : s->row_bytes;
-        KEEPS(s->group_outputs >= 1 && s->group_outputs * pitch + (s->pitch ? 0 : before) <= RDX_CUDA_TILE);
+        int64_t beside = (s->pitch || aligned ? 0 : 15) + (p->space.in_size == 1 ? RDX_CUDA_BEHIND_ROWS : 0);
+        KEEPS(s->group_outputs * rdx_max(s->pitch, s->row_bytes) + beside <= RDX_CUDA_TILE && s->group_outputs >= 1);
         for (int v = 0; v < RDX_CUDA_TILE / 16 && s->lines <= RDX_CUDA_TILE_LINES; v++) /* else line by line */
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));
         break;

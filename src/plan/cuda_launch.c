@@ -94,7 +94,7 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum of integers up to 32 bits (not u32), an extreme of integers or an index, and
+/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum or mean of integers up to 32 bits (not u32), an extreme of integers or an index, and
    nothing else: neither a second output, nor anything for omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {
@@ -118,6 +118,8 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
         is_float = recipe->result == (wide ? RDX_WORK_F64 : RDX_WORK_F32);
         break;
     case RDX_ALGEBRA_ISUM:
+        if (recipe->finish == RDX_FINISH_MEAN)
+            return recipe->out == RDX_TYPE_F64 && !recipe->omit ? 8 : 0;
         return recipe->result == RDX_WORK_I64 && (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64) &&
                        recipe->finish == RDX_FINISH_VALUE && !recipe->omit
                    ? 8

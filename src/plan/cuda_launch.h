@@ -74,6 +74,8 @@ enum { RDX_CUDA_HALF_VECTOR = 8 };
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
 /* Bytes of a warp's tile of short rows, in whole lines (row_tile.cuh): of three blocks a multiprocessor of sm_90. */
 enum { RDX_CUDA_TILE = 9216 };
+/* What is left of it behind rows of bytes, which are read a power of two of words at once (byte_rows.cuh). */
+enum { RDX_CUDA_BEHIND_ROWS = 32 };
 /* What is folded of rows of several lines as of those of one (kernel_tile_rows.cu): what is asked for often, in its usual working type; and by
    how many threads a row. */
 #define RDX_CUDA_HAS_TILE_ROWS(algebra, work, unit, size)                                                              \

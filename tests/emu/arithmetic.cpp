@@ -1,6 +1,7 @@
 /* Built-ins and twins (device.h) that are arithmetic of more than an expression. Kernels are not optimised; this is: bit reversal alone
    took up to two fifths of what columns cost. */
 #include "device.h"
+#include "kernels/scalar.h"
 
 unsigned __brev(unsigned x)
 {
@@ -123,5 +124,13 @@ template <bool BRAIN> uint32_t equal_pair(uint32_t a, uint32_t b)
 }
 template uint32_t equal_pair<false>(uint32_t, uint32_t);
 template uint32_t equal_pair<true>(uint32_t, uint32_t);
+
+template <bool BRAIN> uint32_t narrow_pair(float low, float high)
+{
+    return BRAIN ? rdx_store_bf16(low) | (uint32_t)rdx_store_bf16(high) << 16
+                 : rdx_store_f16(low) | (uint32_t)rdx_store_f16(high) << 16;
+}
+template uint32_t narrow_pair<false>(float, float);
+template uint32_t narrow_pair<true>(float, float);
 
 } // namespace rdx

@@ -237,6 +237,7 @@ float greater_of(float a, float b, bool omit);
 template <bool BRAIN> uint32_t greater_pair(uint32_t a, uint32_t b, bool omit);
 uint32_t greater_halves(uint32_t a, uint32_t b, bool is_unsigned);
 template <bool BRAIN> uint32_t equal_pair(uint32_t a, uint32_t b);
+template <bool BRAIN> uint32_t narrow_pair(float low, float high);
 
 inline float widen_e5m2(uint32_t word, int byte)
 {

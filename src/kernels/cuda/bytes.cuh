@@ -109,6 +109,11 @@ template <class In, bool MARKED = false> struct GreatestBytes {
         uint32_t top = greater_of_halves<In>(upper, lower, omit);
         return turned(greater_of_halves<In>(top, top >> 16, omit));
     }
+    /* A word of the greatest byte in each place, of integers. */
+    __device__ __forceinline__ uint32_t tops() const
+    {
+        return ((upper ^ turn) & 0xff00ff00u) | ((lower ^ turn) >> 8 & 0x00ff00ffu);
+    }
     /* Of those that were byte i of their words. */
     __device__ __forceinline__ uint32_t top_of(int i) const
     {

@@ -21,6 +21,40 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
     const GroupPairs<A> &pairs; /* of n, one apart */
     int n;
 
+    /* Extremes that are elements, as they are, where outputs have the input's dtype. */
+    static constexpr bool stays = A::algebra == RDX_ALGEBRA_MAX && !In::is_complex && MAP != RDX_CUDA_ANY_MAP &&
+                                  (compares_words<A, In>() || (compares_bytes<A, In>() && In::integral));
+    __device__ __forceinline__ Vector<K::bytes> extremes() const
+    {
+        if constexpr (In::size == 1) {
+            Vector<K::bytes> top;
+#pragma unroll
+            for (int w = 0; w < K::bytes / 4; w++) {
+                GreatestBytes<In> bytes(p.recipe, raw[0].word[w]);
+#pragma unroll
+                for (int u = 1; u < ROWS; u++)
+                    if (u < n)
+                        bytes.take(raw[u].word[w], false);
+                top.word[w] = bytes.tops();
+            }
+            return top;
+        } else {
+            Vector<K::bytes> top = greatest_of<In, ROWS>(p.recipe, raw, n);
+            if constexpr (!In::integral) { /* see value_of_key */
+                constexpr uint32_t nan = In::size == 4              ? 0x7fc00000u
+                                         : In::type == RDX_TYPE_F16 ? 0x7e007e00u
+                                                                    : 0x7fc07fc0u;
+                const uint32_t none = p.recipe.omit && p.recipe.op == RDX_NORM ? 0 : nan;
+#pragma unroll
+                for (int w = 0; w < K::bytes / 4; w++) {
+                    const uint32_t numbers = where_equal<In>(top.word[w], top.word[w]);
+                    top.word[w] = (top.word[w] & numbers) | (none & ~numbers);
+                }
+            }
+            return top;
+        }
+    }
+
     /* The nodes of the columns. What may be taken in any order is compared as it is, a word an instruction, and bytes are added four columns an
        instruction. */
     __device__ __forceinline__ void reduce(Node *node) const

@@ -20,10 +20,10 @@ template <class T> RDX_DEVICE void store_real(unsigned char *to, int type, T x)
         odd = rdx_round_to_odd(x);
     switch (type) {
     case RDX_TYPE_F16:
-        *(uint16_t *)to = rdx_store_f16(odd);
+        *(uint16_t *)to = (uint16_t)narrow_pair<false>(odd, 0);
         break;
     case RDX_TYPE_BF16:
-        *(uint16_t *)to = rdx_store_bf16(odd);
+        *(uint16_t *)to = (uint16_t)narrow_pair<true>(odd, 0);
         break;
     case RDX_TYPE_F8E4M3:
         *to = rdx_store_f8e4m3(odd);

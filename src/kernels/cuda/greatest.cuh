@@ -74,6 +74,23 @@ RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *go
                                    : greatest_or_nan<In, false, COUNT, LEAST>(r, got, there);
 }
 
+/* The element of a vector that has the greatest key, or LEAST: the least, in the lower bits of a word. */
+template <class In, bool LEAST = false, int BYTES>
+RDX_DEVICE uint32_t greatest_in(const RdxRecipe &r, const Vector<BYTES> &vector)
+{
+    constexpr int WORDS = BYTES / 4;
+    Vector<4> words[WORDS + 1];
+#pragma unroll
+    for (int w = 0; w < WORDS; w++)
+        words[w].word[0] = vector.word[w];
+    words[0] = greatest_of<In, WORDS, LEAST>(r, words);
+    if constexpr (In::size == 2) {
+        words[1].word[0] = words[0].word[0] >> 16;
+        words[0] = greatest_of<In, 2, LEAST>(r, words);
+    }
+    return words[0].word[0];
+}
+
 /* Where words hold the same numbers: all bits of those. -0 is +0, and NaN is nothing. */
 template <class In> RDX_DEVICE uint32_t where_equal(uint32_t a, uint32_t b)
 {
@@ -138,6 +155,28 @@ template <class In> struct Sought {
         return equal(word, like) | (NANS ? ~equal(word, word) : 0);
     }
 };
+
+/* Which element of a vector is like it: the first, or of `latest` ones the last; any where none is. */
+template <class In, int BYTES>
+RDX_DEVICE int element_like(const Vector<BYTES> &vector, const Sought<In> &sought, bool latest)
+{
+    uint32_t where = 0;
+    int at = 0;
+    auto seek = [&](auto nans) RDX_INLINED {
+#pragma unroll
+        for (int w = 0; w < BYTES / 4; w++) {
+            const uint32_t here = sought.template where_in<decltype(nans)::value>(vector.word[w]);
+            const bool takes = here != 0 && (latest || where == 0);
+            at = takes ? w : at;
+            where = takes ? here : where;
+        }
+    };
+    if (sought.nans)
+        seek(std::true_type());
+    else
+        seek(std::false_type());
+    return at * (4 / In::size) + (latest ? 31 - __clz(where) : __ffs(where) - 1) / (8 * In::size);
+}
 
 /* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last one that does. NANS:
    NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */

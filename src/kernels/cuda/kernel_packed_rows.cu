@@ -13,7 +13,7 @@
 
    How many steps there are is asked as they are made, which all threads answer alike: one piece of code for all rows. */
 #include "block.cuh"
-#include "bytes.cuh"
+#include "greatest.cuh"
 
 namespace rdx
 {
@@ -37,19 +37,52 @@ template <class K> struct PackedRows {
     {
     }
 
+    /* What is compared before anything is made of it; four elements with their indices one by one (argmax f32 over 1048576 x 64 95 us so, 85). */
+    template <class In> static __device__ constexpr bool compares()
+    {
+        return (compares_words<A, In>() && (E > 4 || !A::indexed)) || compares_both<A, In>() ||
+               compares_bytes<A, In>() || (seeks_winners<A>() && In::size == 1 && In::integral);
+    }
+
+    /* All that the elements of a vector come to; `index`: of the first. */
+    template <class In, int MAP>
+    __device__ __forceinline__ typename Step<A>::State compare(const Vector<16> &raw, int64_t index, int64_t step) const
+    {
+        uint32_t top;
+        T x, y;
+        if constexpr (K::size == 1) {
+            top = greatest_byte<In, false, 1>(p.recipe, &raw, 1);
+            read_top<A, In, MAP>(p.recipe, top, x, y);
+        } else {
+            top = greatest_in<In>(p.recipe, raw);
+            read_element<A, In, MAP>(p.recipe, &top, 0, x, y);
+        }
+        if constexpr (A::indexed)
+            index += element_like(raw, Sought<In>(p.recipe, top), step < 0) * step;
+        typename Step<A>::State state = Step<A>::begin(x, y, index);
+        if constexpr (compares_both<A, In>()) {
+            top = greatest_in<In, true>(p.recipe, raw);
+            read_element<A, In, MAP>(p.recipe, &top, 0, x, y);
+            state = Step<A>::next(state, x, y, 0, 0);
+        }
+        return state;
+    }
+
     /* The lanes of a vector, or all that they come to. */
     template <class In, int MAP> __device__ __forceinline__ void lift(const Vector<16> &raw, Node *node) const
     {
         typename Step<A>::State state[NODES];
-        if constexpr (adds_words<K, In, MAP>()) {
+        const int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+        const int64_t index = A::indexed ? p.index_offset + (thread & ((1 << levels) - 1)) * E * step : 0;
+        if constexpr (compares<In>()) {
+            state[0] = compare<In, MAP>(raw, index, step);
+        } else if constexpr (adds_words<K, In, MAP>()) {
             int sum = 0;
 #pragma unroll
             for (int w = 0; w < 4; w++)
                 sum = add_bytes<In, MAP>(p.recipe, raw.word[w], sum);
             state[0] = Step<A>::begin(sum, sum, 0);
         } else {
-            int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
-            int64_t index = A::indexed ? p.index_offset + (thread & ((1 << levels) - 1)) * E * step : 0;
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 T x, y;
@@ -151,6 +184,9 @@ template <class K> struct PackedRows {
         count = left < count ? (int)left : count;
         if (store_values(out, 32 * dim.out, count))
             return;
+        if constexpr (Value<A>::exists && !is_float_sum<A>())
+            if (p.shape.value_bytes > 0 && store_alike<LINES>(out, 32 * dim.out, count))
+                return;
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
             emit<A>(p, {out, out2}, result[0]);
@@ -252,12 +288,37 @@ template <class K> struct PackedRows {
             if (own)
                 f([=](const Node &node) -> T { return node.s != node.s ? nan_of(node.s) : node.s * factor; });
             else if (half)
-                f([=](const Node &node) -> uint16_t { return rdx_store_f16((float)(node.s * factor)); });
+                f([=](const Node &node) -> uint16_t {
+                    return (uint16_t)narrow_pair<false>((float)(node.s * factor), 0);
+                });
             else
-                f([=](const Node &node) -> uint16_t { return rdx_store_bf16((float)(node.s * factor)); });
+                f([=](const Node &node) -> uint16_t {
+                    return (uint16_t)narrow_pair<true>((float)(node.s * factor), 0);
+                });
             return true;
         }
         return false;
+    }
+
+    /* COUNT results or a half, a quarter ... of them, whose kind is asked for once; false: they are of no such number. */
+    struct Lined {
+        static constexpr int aligned = 1;
+        unsigned char *to;
+        int64_t step;
+        __device__ __forceinline__ unsigned char *of(int i, int) const
+        {
+            return to + i * step;
+        }
+    };
+    template <int COUNT> __device__ __forceinline__ bool store_alike(unsigned char *out, int64_t step, int count) const
+    {
+        if constexpr (COUNT > 1) {
+            if (count < COUNT)
+                return store_alike<COUNT / 2>(out, step, count);
+        }
+        if (count == COUNT)
+            Value<A>::template store<COUNT>(p, Lined{out, step}, result);
+        return count == COUNT;
     }
 
     __device__ __forceinline__ bool store_values(unsigned char *out, int64_t step, int count) const

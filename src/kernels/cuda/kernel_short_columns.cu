@@ -75,8 +75,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
         const Place place = FORM == SHORT_SOUGHT ? Place{} : place_of(output);
         if constexpr (Value<A>::exists && E > 1) {
             const int size = p.shape.value_bytes;
-            const bool whole = left >= E + (PIECES - 1) * (step - EACH);
-            if (size > 0 && whole && (FORM == SHORT_SOUGHT || out.out == size)) {
+            if (size > 0 && is_whole() && (FORM == SHORT_SOUGHT || out.out == size)) {
                 store_values(size, p.out + place.out, node);
                 return;
             }
@@ -94,8 +93,39 @@ template <class K, ShortForm FORM> struct ShortColumns {
         }
     }
 
+    /* The same of outputs as they are in memory, laid out as rows are; false: they cannot be stored so. */
+    __device__ __forceinline__ bool stores_vectors() const
+    {
+        return p.shape.value_bytes == K::size && p.recipe.out == p.recipe.in && is_whole() &&
+               p.dims[p.keep_rank - 1].out == K::size && ((uintptr_t)own_outputs() & (PIECE - 1)) == 0;
+    }
+    __device__ __forceinline__ void store_vector(const Vector<K::bytes> &out) const
+    {
+        struct alignas(PIECE) Piece {
+            uint32_t word[PIECE / 4];
+        };
+        unsigned char *to = own_outputs();
+#pragma unroll
+        for (int i = 0; i < PIECES; i++) {
+            Piece piece;
+#pragma unroll
+            for (int w = 0; w < PIECE / 4; w++)
+                piece.word[w] = out.word[i * (PIECE / 4) + w];
+            store_aligned(to + i * step * K::size, piece);
+        }
+    }
+
   private:
     static constexpr int columns = RDX_CUDA_THREADS * E; /* of a tile */
+
+    __device__ __forceinline__ bool is_whole() const
+    {
+        return left >= E + (PIECES - 1) * (step - EACH);
+    }
+    __device__ __forceinline__ unsigned char *own_outputs() const
+    {
+        return p.out + place_of(output).out;
+    }
 
     __device__ __forceinline__ Place place_of(unsigned own) const
     {
@@ -232,8 +262,15 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const 
 #pragma unroll 1
     for (int tile = 0; tile < TILES && columns.left > 0; tile++, columns.go_on()) {
         typename Columns::Node node[K::elements];
+        bool stored = false;
         auto reduce = [&](auto in, auto map) RDX_INLINED {
-            ColumnTree<K, decltype(in), decltype(map)::value, ROWS>{p, rows, pairs, n}.reduce(node);
+            const ColumnTree<K, decltype(in), decltype(map)::value, ROWS> tree{p, rows, pairs, n};
+            if constexpr (FORM != SHORT_SOUGHT && decltype(tree)::stays) {
+                stored = columns.stores_vectors();
+                if (stored)
+                    return columns.store_vector(tree.extremes());
+            }
+            tree.reduce(node);
         };
         if constexpr (FORM == SHORT_SOUGHT) {
             if (!with_frequent<K>(p.recipe, reduce))
@@ -246,7 +283,8 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const 
 #pragma unroll
         for (int slot = 0; slot + ROWS < TILES * ROWS; slot++)
             rows[slot] = rows[slot + ROWS];
-        columns.store(node);
+        if (!stored)
+            columns.store(node);
     }
 }
 

@@ -1,4 +1,5 @@
-/* Folds rows of at most one line (kernel_short_rows.cu), an element a load, of bytes a word, up to 32 lanes a thread: see row_fold.cuh. */
+/* Folds rows of at most one line (kernel_short_rows.cu), an element a load, of bytes a word, up to 32 lanes a thread: see row_fold.cuh. A thread that has a row
+   of whole, aligned vectors loads those: rows are an odd number of them apart, which is any bank for vectors, but of elements one of eight. */
 #ifndef RDX_KERNELS_CUDA_LINE_FOLD_CUH
 #define RDX_KERNELS_CUDA_LINE_FOLD_CUH
 
@@ -19,6 +20,7 @@ template <class K> struct LineRow : RowFold<K, false> {
     using typename Base::T;
     /* Nodes of at most two words, with counts but for 8-bit floats, and what takes its elements in any order. */
     static constexpr bool plain = !any_order && !A::indexed && A::words <= 2 && (!A::counted || joins_counted);
+    static constexpr int V = 16 / K::size;                                           /* elements of a vector */
     static constexpr int LANES = any_order || A::words == 1 || A::counted ? 32 : 16; /* of a thread, at most */
     static constexpr int most_mates = line_bytes / K::size / LANES;
     static constexpr bool exists = plain || any_order;
@@ -79,6 +81,77 @@ template <class K> struct LineRow : RowFold<K, false> {
         return this->template halve_line<MATES, H>(node);
     }
 
+    /* Whether a thread's rows are made of whole vectors. */
+    __device__ __forceinline__ bool has_vectors(SharedAt at, int pitch) const
+    {
+        return (((unsigned)(uintptr_t)at | (unsigned)pitch) & 15) == 0 && (int)p.recipe.count % V == 0;
+    }
+
+    static __device__ __forceinline__ Vector<16> load_vector(SharedAt at)
+    {
+        const uint4 v = load_shared(at);
+        return {{v.x, v.y, v.z, v.w}};
+    }
+
+    /* The node of a row of whole vectors that one thread has, of more than half of OWN lanes. */
+    template <int OWN, class In, int MAP> __device__ __forceinline__ Node fold_vectors(SharedAt at, int n) const
+    {
+        constexpr int H = OWN / 2;
+        Vector<16> raw[H / V];
+        Node node[H];
+        auto element = [&](const Vector<16> &from, int e) RDX_INLINED {
+            T x, y;
+            read_element<A, In, MAP>(p.recipe, from.word, e * K::size, x, y);
+            return node_of_element<A>(x, y, 0);
+        };
+#pragma unroll
+        for (int v = 0; v < H / V; v++)
+            raw[v] = load_vector(at + 16 * v);
+#pragma unroll
+        for (int j = 0; j < H; j++)
+            node[j] = element(raw[j / V], j % V);
+#pragma unroll
+        for (int v = 0; v < H / V; v++) {
+            if (H + v * V >= n)
+                break;
+            const Vector<16> more = load_vector(at + 16 * (H / V + v));
+#pragma unroll
+            for (int e = 0; e < V; e++)
+                node[v * V + e] = join_elements(node[v * V + e], element(more, e));
+        }
+        return this->template halve_line<1, H>(node);
+    }
+
+    /* The same in any order. */
+    template <class In, int MAP> __device__ __forceinline__ Node fold_any_vectors(SharedAt at, int n) const
+    {
+        if constexpr (compares_words<A, In>() && !A::indexed) {
+            Vector<16> raw[LANES / V];
+#pragma unroll
+            for (int v = 0; v < LANES / V; v++)
+                if (v == 0 || v * V < n)
+                    raw[v] = load_vector(at + 16 * v);
+            uint32_t top = greatest_in<In>(p.recipe, greatest_of<In, LANES / V>(p.recipe, raw, n / V));
+            return this->template node_of<In, MAP>(&top);
+        } else {
+            const int64_t step = A::indexed && p.reduce_rank ? p.dims[p.keep_rank].out : 0;
+            int64_t index = A::indexed ? p.index_offset : 0;
+            typename Step<A>::State state;
+#pragma unroll 1
+            for (int first = 0; first < n; first += V, index += V * step) {
+                const Vector<16> raw = load_vector(at + first * K::size);
+#pragma unroll
+                for (int e = 0; e < V; e++) {
+                    T x, y;
+                    read_element<A, In, MAP>(p.recipe, raw.word, e * K::size, x, y);
+                    state = first == 0 && e == 0 ? Step<A>::begin(x, y, index)
+                                                 : Step<A>::next(state, x, y, 0, index + e * step);
+                }
+            }
+            return Step<A>::end(state, 0);
+        }
+    }
+
     template <int MATES, int OWN, class In, int MAP>
     __device__ __forceinline__ Node fold_with(SharedAt at, int thread, int pitch, int left) const
     {
@@ -95,6 +168,12 @@ template <class K> struct LineRow : RowFold<K, false> {
                 return fold_line<decltype(full)::value, MATES, OWN, In, MAP>(row, known, own);
             });
         };
+        if constexpr (MATES == 1 && V > 1 && OWN >= 2 * V) {
+            if (has_vectors(at, pitch))
+                return this->template fold_turns<1>(at, thread, pitch, left, [&](SharedAt row) {
+                    return fold_vectors<OWN, In, MAP>(row, forgotten(n));
+                });
+        }
         if constexpr (!A::counted) { /* of those with counts nearly all that are full are packed_rows' */
             if (n == OWN * MATES)
                 return fold(std::true_type());
@@ -109,7 +188,16 @@ template <class K> struct LineRow : RowFold<K, false> {
             if (mates_log2 > log2_constant(MATES))
                 return fold_any<2 * MATES, In, MAP>(at, thread, pitch, left);
         }
-        return this->template fold_any_turns<MATES, In, MAP>(at, thread, pitch, left);
+        if constexpr (MATES == 1 && adds_words<K, In, MAP>())
+            return unset<A>(); /* byte_rows.cuh has those */
+        if constexpr (MATES == 1 && V > 1 && K::size > 1) {
+            if (has_vectors(at, pitch))
+                return this->template fold_turns<1>(at, thread, pitch, left, [&](SharedAt row) {
+                    return fold_any_vectors<In, MAP>(row, (int)p.recipe.count);
+                });
+        }
+        if constexpr (MATES > 1 || !adds_words<K, In, MAP>())
+            return this->template fold_any_turns<MATES, In, MAP>(at, thread, pitch, left);
     }
 
     /* What is folded this way: rows of a line under a map that kernels know. */

@@ -93,11 +93,17 @@ template <class A, class State> RDX_DEVICE void clear_lanes(State *state, int co
     }
 }
 
+/* The greatest of what is looked at twice, of its first element: where NaN is not left out, that. */
+template <class A> RDX_DEVICE typename A::T first_of(typename A::T x)
+{
+    return A::omit ? A::greater(A::lowest(), x) : x;
+}
+
 /* The node of a lane of one element. Of logsumexp E(x - m) is 1, or m is infinite or NaN and the answer (algebra.cuh). */
 template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, typename A::T y, int64_t index)
 {
     if constexpr (A::two_passes)
-        return {A::greater(A::lowest(), x), (typename A::T)1};
+        return {first_of<A>(x), (typename A::T)1};
     else
         return Step<A>::end(Step<A>::begin(x, y, index), 1);
 }

@@ -1,4 +1,4 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers, an extreme of integers, an index. What finish.cuh does
+/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers or their mean, an extreme of integers, an index. What finish.cuh does
    by switches at run time is written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH
@@ -25,24 +25,20 @@ RDX_DEVICE double root_of(double x)
     return rdx_sqrt_f64(x);
 }
 
-/* Keys back to values; the inverse of key_of. */
+/* Keys back to values; the inverse of key_of. The keys of NaN, and of nothing or nothing but NaN left out, are the ends, which become NaN this way too. */
 RDX_DEVICE float value_of_key(int32_t key, const RdxRecipe &r, bool flip)
 {
-    if (key == INT32_MAX)
-        return RDX_REAL_NAN_F32;
-    if (key == INT32_MIN) /* nothing, or nothing but omitted NaN */
-        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F32;
     int32_t ordered = flip ? ~key : key;
-    return rdx_f32_of_bits((uint32_t)(ordered ^ ((ordered >> 31) & INT32_MAX)));
+    float x = rdx_f32_of_bits((uint32_t)(ordered ^ ((ordered >> 31) & INT32_MAX)));
+    float other = key == INT32_MIN && r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F32;
+    return x == x ? x : other;
 }
 RDX_DEVICE double value_of_key(int64_t key, const RdxRecipe &r, bool flip)
 {
-    if (key == INT64_MAX)
-        return RDX_REAL_NAN_F64;
-    if (key == INT64_MIN)
-        return r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F64;
     int64_t ordered = flip ? ~key : key;
-    return rdx_f64_of_bits((uint64_t)(ordered ^ ((ordered >> 63) & INT64_MAX)));
+    double x = rdx_f64_of_bits((uint64_t)(ordered ^ ((ordered >> 63) & INT64_MAX)));
+    double other = key == INT64_MIN && r.op == RDX_NORM ? 0 : RDX_REAL_NAN_F64;
+    return x == x ? x : other;
 }
 
 template <class A> RDX_DEVICE constexpr bool is_float_sum()
@@ -65,7 +61,7 @@ template <class A> struct Value {
     typedef typename std::conditional<is_count || is_index, int64_t,
                                       typename std::conditional<sizeof(T) == 4, float, double>::type>::type Type;
 
-    /* What E nodes come to. */
+    /* What E nodes come to; NaN may be any. */
     template <int E> static __device__ __forceinline__ void of(const Problem &p, const Node *node, Type *x)
     {
         const RdxRecipe &r = p.recipe;
@@ -79,6 +75,14 @@ template <class A> struct Value {
                 x[e] = node[e].q;
             else
                 x[e] = node[e].s;
+        }
+        if constexpr (is_count) {
+            if (r.finish == RDX_FINISH_MEAN) { /* a double's bits */
+                double count = (double)forgotten(r.count);
+#pragma unroll
+                for (int e = 0; e < E; e++)
+                    x[e] = (Type)rdx_bits_of_f64((double)x[e] / count);
+            }
         }
         if constexpr (is_spread) { /* see finish_spread */
             double degrees = (double)forgotten(r.count) - r.correction;
@@ -102,9 +106,6 @@ template <class A> struct Value {
                 for (int e = 0; e < E; e++)
                     x[e] = root_of(x[e] + 0);
             }
-#pragma unroll
-            for (int e = 0; e < E; e++)
-                x[e] = x[e] == x[e] ? x[e] : nan_of(x[e]);
         }
     }
 
@@ -131,6 +132,21 @@ template <class A> struct Value {
 #pragma unroll
         for (int e = 0; e < E; e += Place::aligned)
             store_pieces<Place::aligned>(place.of(e, (int)sizeof(X)), x + e);
+    }
+
+    /* Rounded to 16 bits. */
+    template <int E, bool BRAIN, class Place>
+    static __device__ __forceinline__ void store_halves(const Place &to, const float *x)
+    {
+        uint16_t half[E];
+#pragma unroll
+        for (int e = 0; e < E; e += 2) {
+            const uint32_t pair = narrow_pair<BRAIN>(x[e], e + 1 < E ? x[e + 1] : 0);
+            half[e] = (uint16_t)pair;
+            if (e + 1 < E)
+                half[e + 1] = (uint16_t)(pair >> 16);
+        }
+        store_pieces<E>(to, half);
     }
 
     /* Extremes of integers, of which a key is one. */
@@ -167,13 +183,16 @@ template <class A> struct Value {
         of<E>(p, node, x);
         if constexpr (sizeof(Type) == 4 && ROUNDS)
             if (p.shape.value_bytes == 2) {
-                uint16_t half[E];
-#pragma unroll
-                for (int e = 0; e < E; e++)
-                    half[e] = p.recipe.out == RDX_TYPE_F16 ? rdx_store_f16(x[e]) : rdx_store_bf16(x[e]);
-                store_pieces<E>(to, half);
+                if (p.recipe.out == RDX_TYPE_F16)
+                    store_halves<E, false>(to, x);
+                else
+                    store_halves<E, true>(to, x);
                 return;
             }
+        if constexpr (is_float_sum<A>())
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                x[e] = x[e] == x[e] ? x[e] : nan_of(x[e]);
         store_pieces<E>(to, x);
     }
 };

@@ -141,17 +141,7 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
 #pragma unroll
         for (int i = 0; i < ENDS; i++)
             both[1 + i] = i < ends ? last[i] : both[0];
-        Vector<16> top = greatest_of<In, 1 + ENDS>(p.recipe, both);
-        Vector<4> words[4];
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-            words[w].word[0] = top.word[w];
-        words[0] = greatest_of<In, 4>(p.recipe, words);
-        if constexpr (K::size == 2) {
-            words[1].word[0] = words[0].word[0] >> 16;
-            words[0] = greatest_of<In, 2>(p.recipe, words);
-        }
-        return words[0].word[0];
+        return greatest_in<In>(p.recipe, greatest_of<In, 1 + ENDS>(p.recipe, both));
     }
 
     /* The vector, and then in that one, which is read again: to choose its words from registers takes as long as to find it. */
