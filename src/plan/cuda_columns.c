@@ -39,8 +39,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     const bool held = config->variant == RDX_FORM_REGISTERS || config->variant == RDX_FORM_GATHER,
                known = rdx_cuda_has_unmasked_map(s->recipe) || rdx_cuda_has_masked_map(s->recipe);
     if (!held || space->reduce_rank > 1 || space->keep_rank == 0 || rdx_cuda_is_row(space) || s->recipe->count == 0 ||
-        s->recipe->count > RDX_CUDA_SHORT_ROWS || config->slices > 1 || config->finishing != RDX_FINISHING_NONE ||
-        is_streamed(space, s->recipe, config))
+        s->recipe->count > rdx_cuda_most_rows(s->recipe, size) || config->slices > 1 ||
+        config->finishing != RDX_FINISHING_NONE || is_streamed(space, s->recipe, config))
         return false;
     RdxCudaShape *shape = &launch->shape;
     launch->elements = RDX_CUDA_SHORT_COLUMNS(size, launch->words);
@@ -54,7 +54,7 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     rdx_cuda_take_parts(shape, config);
     shape->gathers = !packed || !known || (idle && few && !crosses);
     shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && !vectors;
-    if (shape->gathers && !few)
+    if (shape->gathers && (!few || s->recipe->count > RDX_CUDA_SHORT_ROWS))
         return false;
     shape->columns = true;
     shape->run_outputs = shape->gathers || crosses ? space->keep_count : run;

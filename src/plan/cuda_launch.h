@@ -118,8 +118,12 @@ enum { RDX_CUDA_TILE_LINES = 4, RDX_CUDA_TWICE_LINES = 8 /* of what is looked at
 #define RDX_CUDA_SHORT_COLUMNS(size, words)                                                                            \
     (((size) == 1 && (words) == 1) || ((size) == 2 && (words) <= 2) ? 8 : (size) <= 4 ? 4 : 16 / (size))
 #define RDX_CUDA_MANY_SHORT_COLUMNS(size) ((size) < 4 ? 4 / (size) : (size) < 8 ? 8 / (size) : 1)
+#define RDX_CUDA_SOUGHT_COLUMNS(size) ((size) < 4 ? 4 / (size) : 1)
 #define RDX_CUDA_SHORT_TILES(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
-enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16, RDX_CUDA_NO_RUN = INT32_MAX /* a run that no block crosses */ };
+/* Whose indices are sought once the greatest of all rows is known: of so many rows. */
+#define RDX_CUDA_SEEKS_ROWS(indexed, work, size) ((indexed) && (work) == RDX_WORK_I32 && ((size) == 2 || (size) == 4))
+enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16, RDX_CUDA_SOUGHT_ROWS = 32 };
+enum { RDX_CUDA_NO_RUN = INT32_MAX /* a run that no block crosses */ };
 
 /* Vectors of columns that a thread without a ring asks for at once: it has registers for their nodes, 16 words where it asks for half as many (straight_columns.cuh).
    H200, us, by 16 of 4 elements and by 8 of 8: var bf16 over the middle of 7710 x 17 x 1024 177, 136, of 436 x 300 x 1024 138, 123, of 131 x 1000 x 1024 89, 79. */

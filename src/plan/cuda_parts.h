@@ -22,8 +22,16 @@ typedef struct RdxCudaShort {
 static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count)
 {
     const int rows = (int)rdx_max(2, rdx_pow2_ceil(count)),
-              own = rows <= RDX_CUDA_FEW_ROWS ? RDX_CUDA_SHORT_COLUMNS(size, words) : RDX_CUDA_MANY_SHORT_COLUMNS(size);
+              own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(size, words)
+                    : rows <= RDX_CUDA_SHORT_ROWS ? RDX_CUDA_MANY_SHORT_COLUMNS(size)
+                                                  : RDX_CUDA_SOUGHT_COLUMNS(size);
     return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size)};
+}
+
+/* The most rows of a column that a thread of it has. */
+static inline int rdx_cuda_most_rows(const RdxRecipe *recipe, int size)
+{
+    return RDX_CUDA_SEEKS_ROWS(recipe->indexed, recipe->work, size) ? RDX_CUDA_SOUGHT_ROWS : RDX_CUDA_SHORT_ROWS;
 }
 
 /* Whether the reduced dims hold the smallest stride. */

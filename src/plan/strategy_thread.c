@@ -86,8 +86,13 @@ static bool are_loose(const RdxLayout *layout)
    and 35.8, 16 x 100 38.2 and 35.4. */
 enum { STREAMED_RUN = 400 /* bytes */ };
 
-static bool holds_rows(const RdxLayout *layout, bool slabs)
+static bool holds_rows(const RdxSituation *situation, const RdxLayout *layout, bool slabs)
 {
+    /* Up to 32 where an index is sought, by the word from wherever rows start. Blocks of columns find it group by group (argmax over the middle of 64 x 21 x 262144 f32
+       566 us, and TODO). */
+    if (layout->count > REGISTER_ROWS)
+        return layout->count <= rdx_cuda_most_rows(situation->recipe, layout->size) && !slabs && layout->packed &&
+               layout->one_step && layout->columns >= LONG_RUN;
     int64_t whole = whole_vector(layout);
     bool vectors = layout->packed && layout->column_align >= whole && layout->count > 0;
     bool even = layout->columns * layout->size % whole == 0 || layout->columns >= RDX_CUDA_LONG_RUN;
@@ -318,7 +323,7 @@ void rdx_plan_thread_configure(const RdxSituation *situation, RdxConfig *config)
                      rdx_copy_slices(situation, &layout, rdx_div_up(layout.outputs, RDX_BLOCK_THREADS)), &trial);
         keep_trial(situation, &trial, &best);
     }
-    if (holds_rows(&layout, has_slabs)) {
+    if (holds_rows(situation, &layout, has_slabs)) {
         trial = *config;
         shape_registers(situation, &layout, &trial);
         keep_trial(situation, &trial, &best);

@@ -8,8 +8,8 @@
 namespace rdx
 {
 
-/* At most ROWS rows, a power of two, of elements In mapped by MAP. */
-template <class K, class In, int MAP, int ROWS> struct ColumnTree {
+/* At most ROWS rows, a power of two but of those that are compared, of elements In mapped by MAP; SURE: so many are there. */
+template <class K, class In, int MAP, int ROWS, int SURE = 1> struct ColumnTree {
     typedef typename K::A A;
     typedef typename A::T T;
     typedef typename A::Node Node;
@@ -66,11 +66,11 @@ template <class K, class In, int MAP, int ROWS> struct ColumnTree {
             node[e] = node_of_element<A>(x, y, index);
         };
         if constexpr (known && compares_words<A, In>()) {
-            const Vector<K::bytes> greatest = greatest_of<In, ROWS>(p.recipe, raw, n);
+            const Vector<K::bytes> greatest = greatest_of<In, ROWS, false, SURE>(p.recipe, raw, n);
             Vector<K::bytes> which = {};
             if constexpr (A::indexed)
-                which = step < 0 ? vector_of<In, true, ROWS>(p.recipe, raw, greatest, n)
-                                 : vector_of<In, false, ROWS>(p.recipe, raw, greatest, n);
+                which = step < 0 ? vector_of<In, true, ROWS, SURE>(p.recipe, raw, greatest, n)
+                                 : vector_of<In, false, ROWS, SURE>(p.recipe, raw, greatest, n);
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 T x, y;

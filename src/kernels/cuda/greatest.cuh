@@ -33,8 +33,8 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_both()
            !In::is_complex && In::size > 1;
 }
 
-/* Element by element, that of the first `there` vectors, one at least, which has the greatest key, or LEAST: the least. */
-template <class In, bool OMIT, int COUNT, bool LEAST, int BYTES>
+/* Element by element, that of the first `there` vectors, SURE at least, which has the greatest key, or LEAST: the least. */
+template <class In, bool OMIT, int COUNT, bool LEAST, int SURE, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
 {
     constexpr bool paired = In::size == 2, brain = In::type == RDX_TYPE_BF16;
@@ -47,7 +47,7 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
         top.word[w] = (got[0].word[w] & keep) ^ turn;
 #pragma unroll
     for (int u = 1; u < COUNT; u++) {
-        if (u >= there)
+        if (u >= SURE && u >= there)
             continue;
 #pragma unroll
         for (int w = 0; w < (BYTES + 3) / 4; w++) {
@@ -67,11 +67,11 @@ RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES>
         top.word[w] ^= turn;
     return top;
 }
-template <class In, int COUNT, bool LEAST = false, int BYTES>
+template <class In, int COUNT, bool LEAST = false, int SURE = 1, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_of(const RdxRecipe &r, const Vector<BYTES> *got, int there = COUNT)
 {
-    return !In::integral && r.omit ? greatest_or_nan<In, true, COUNT, LEAST>(r, got, there)
-                                   : greatest_or_nan<In, false, COUNT, LEAST>(r, got, there);
+    return !In::integral && r.omit ? greatest_or_nan<In, true, COUNT, LEAST, SURE>(r, got, there)
+                                   : greatest_or_nan<In, false, COUNT, LEAST, SURE>(r, got, there);
 }
 
 /* The element of a vector that has the greatest key, or LEAST: the least, in the lower bits of a word. */
@@ -180,14 +180,14 @@ RDX_DEVICE int element_like(const Vector<BYTES> &vector, const Sought<In> &sough
 
 /* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last one that does. NANS:
    NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */
-template <class In, bool LAST, bool NANS, int COUNT, int BYTES>
+template <class In, bool LAST, bool NANS, int COUNT, int SURE, int BYTES>
 RDX_DEVICE Vector<BYTES> seek_vector(const Vector<BYTES> *got, const Vector<BYTES> &greatest, int there)
 {
     Vector<BYTES> found = {};
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const int u = LAST ? i : COUNT - 1 - i;
-        if (u >= there)
+        if (u >= SURE && u >= there)
             continue;
 #pragma unroll
         for (int w = 0; w < (BYTES + 3) / 4; w++) {
@@ -199,7 +199,7 @@ RDX_DEVICE Vector<BYTES> seek_vector(const Vector<BYTES> *got, const Vector<BYTE
     }
     return found;
 }
-template <class In, bool LAST, int COUNT, int BYTES>
+template <class In, bool LAST, int COUNT, int SURE = 1, int BYTES>
 RDX_DEVICE Vector<BYTES> vector_of(const RdxRecipe &r, const Vector<BYTES> *got, const Vector<BYTES> &greatest,
                                    int there = COUNT)
 {
@@ -207,8 +207,8 @@ RDX_DEVICE Vector<BYTES> vector_of(const RdxRecipe &r, const Vector<BYTES> *got,
 #pragma unroll
     for (int w = 0; w < (BYTES + 3) / 4; w++)
         numbers &= where_equal<In>(greatest.word[w], greatest.word[w]);
-    return numbers == 0xffffffffu || r.omit ? seek_vector<In, LAST, false, COUNT>(got, greatest, there)
-                                            : seek_vector<In, LAST, true, COUNT>(got, greatest, there);
+    return numbers == 0xffffffffu || r.omit ? seek_vector<In, LAST, false, COUNT, SURE>(got, greatest, there)
+                                            : seek_vector<In, LAST, true, COUNT, SURE>(got, greatest, there);
 }
 
 } // namespace rdx

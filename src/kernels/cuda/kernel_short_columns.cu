@@ -25,6 +25,9 @@ template <class K, ShortForm FORM> struct ShortColumns {
     static constexpr bool by_runs = FORM == SHORT_PIECES && small;
     static_assert(E % EACH == 0, "whole pieces");
 
+    /* Rows that are there, of at most ROWS: of many there is code for every four. */
+    template <int ROWS> static constexpr int sure_rows = ROWS > RDX_CUDA_SHORT_ROWS ? ROWS - 3 : 1;
+
     const Problem &p;
     int left;        /* columns of the block from this thread's first on */
     unsigned output; /* that one, from `base` on */
@@ -180,7 +183,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
 #pragma unroll
         for (int row = 0; row < ROWS; row++) {
             const unsigned char *at = in + row * pitch;
-            const bool there = row < (int)p.recipe.count;
+            const bool there = row < sure_rows<ROWS> || row < (int)p.recipe.count;
 #pragma unroll
             for (int i = 0; i < PIECES * COUNT; i++)
                 if (there && own > i * step) {
@@ -208,7 +211,7 @@ template <class K, ShortForm FORM> struct ShortColumns {
         for (int row = 0; row < ROWS; row++) {
             const unsigned char *at = in + row * pitch;
             const unsigned char *word_at = (const unsigned char *)((uintptr_t)at & ~(uintptr_t)3);
-            const bool there = row < (int)p.recipe.count;
+            const bool there = row < sure_rows<ROWS> || row < (int)p.recipe.count;
 #pragma unroll
             for (int i = 0; i < PIECES * COUNT; i++) {
                 const int slot = i / PIECES * ROWS + row, w = i % PIECES, valid = left - i * step;
@@ -264,7 +267,8 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const 
         typename Columns::Node node[K::elements];
         bool stored = false;
         auto reduce = [&](auto in, auto map) RDX_INLINED {
-            const ColumnTree<K, decltype(in), decltype(map)::value, ROWS> tree{p, rows, pairs, n};
+            constexpr int SURE = Columns::template sure_rows<ROWS>;
+            const ColumnTree<K, decltype(in), decltype(map)::value, ROWS, SURE> tree{p, rows, pairs, n};
             if constexpr (FORM != SHORT_SOUGHT && decltype(tree)::stays) {
                 stored = columns.stores_vectors();
                 if (stored)
@@ -289,9 +293,21 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const 
 }
 
 template <class K> using NarrowColumns = Spec<typename K::A, K::size, RDX_CUDA_MANY_SHORT_COLUMNS(K::size)>;
+template <class K> using SoughtColumns = Spec<typename K::A, K::size, RDX_CUDA_SOUGHT_COLUMNS(K::size)>;
+
+/* Of 17 rows and more. */
+template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_sought(const Problem &p)
+{
+    if constexpr (ROWS < RDX_CUDA_SOUGHT_ROWS) {
+        if ((int)p.recipe.count > ROWS)
+            return reduce_sought<K, FORM, ROWS + 4>(p);
+    }
+    reduce_tiles<K, FORM, ROWS>(p);
+}
 
 template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p)
 {
+    constexpr bool seeks = RDX_CUDA_SEEKS_ROWS(K::A::indexed, K::A::work, K::size);
     const int n = (int)p.recipe.count;
     if (n <= 2)
         reduce_tiles<K, FORM, 2>(p);
@@ -299,8 +315,10 @@ template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p
         reduce_tiles<K, FORM, 4>(p);
     else if (n <= RDX_CUDA_FEW_ROWS)
         reduce_tiles<K, FORM, RDX_CUDA_FEW_ROWS>(p);
-    else
+    else if (!seeks || n <= RDX_CUDA_SHORT_ROWS)
         reduce_tiles<NarrowColumns<K>, FORM, RDX_CUDA_SHORT_ROWS>(p);
+    else if constexpr (seeks)
+        reduce_sought<SoughtColumns<K>, FORM, RDX_CUDA_SHORT_ROWS + 4>(p);
 }
 
 template <class K> constexpr bool comes_in_short_columns = !is_long<K>();
