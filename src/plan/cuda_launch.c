@@ -119,7 +119,7 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
         break;
     case RDX_ALGEBRA_ISUM:
         if (recipe->finish == RDX_FINISH_MEAN)
-            return recipe->out == RDX_TYPE_F64 && !recipe->omit ? 8 : 0;
+            return recipe->out == RDX_TYPE_F64 && !recipe->omit && recipe->count > 0 ? 8 : 0;
         return recipe->result == RDX_WORK_I64 && (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64) &&
                        recipe->finish == RDX_FINISH_VALUE && !recipe->omit
                    ? 8
