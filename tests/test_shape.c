@@ -115,19 +115,19 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
     case RDX_CUDA_KIND_SHORT_COLUMNS: { /* outputs anywhere, or packed columns, small elements in aligned vectors or shifted */
-        int64_t n = p->space.reduce_count, rows = n <= 2 ? 2 : n <= 4 ? 4 : n <= 8 ? 8 : 16, size = p->space.in_size;
-        int64_t few = size >= 8 ? 1 : size == 4 ? 2 : 4 / size, own = rows <= 8 ? cut->elements : few;
+        int64_t n = p->space.reduce_count, rows = rdx_max(rdx_pow2_ceil(n), 2), size = p->space.in_size;
+        int64_t few = size >= 8 ? 1 : size == 4 ? 1 + (rows <= 16) : 4 / size, own = rows <= 8 ? cut->elements : few;
         int64_t bits = p->situation.in_align, run = p->space.keep[p->space.keep_rank - 1].extent;
         for (int d = 0; d + 1 < p->space.keep_rank; d++)
             bits |= p->space.keep[d].in;
-        for (int d = 0; d < p->space.reduce_rank; d++)
-            bits |= p->space.reduce[d].in;
+        bits |= p->space.reduce_rank ? p->space.reduce[0].in : 0;
         bool vectors = size < 4 && !s->shifted && !s->gathers, packed = rdx_space_inner_stride(&p->space) == size;
-        KEEPS(n > 0 && n <= 16 && p->space.reduce_rank <= 1 && s->slices == 1 && s->finishing == RDX_FINISHING_NONE);
+        bool sought = p->recipe.indexed && p->recipe.work == RDX_WORK_I32 && (size == 2 || size == 4) && !s->gathers;
+        KEEPS(n > 0 && n <= (sought ? 32 : 16) && p->space.reduce_rank <= 1 && s->finishing == RDX_FINISHING_NONE);
         bool fit = p->space.keep_count <= INT32_MAX / 2, crosses = vectors && fit && p->space.keep_rank <= 2;
         int64_t tile = RDX_CUDA_THREADS * own,
                 all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(s->run_outputs, tile));
-        KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all));
+        KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all) && s->slices == 1);
         KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers || crosses ? p->space.keep_count : run));
         KEEPS(s->gathers ? s->simple && fit : packed && s->run == (crosses ? run : RDX_CUDA_NO_RUN));
         KEEPS(s->gathers || rdx_cuda_has_unmasked_map(&p->recipe) || rdx_cuda_has_masked_map(&p->recipe));
@@ -207,7 +207,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->row_bytes == p->space.reduce_count * p->space.in_size && s->pitch % 16 == 0);
         KEEPS(s->pitch == 0 || s->pitch >= s->row_bytes);
         bool aligned = p->space.keep[p->space.keep_rank - 1].in % 16 == 0;
-        int64_t beside = (s->pitch || aligned ? 0 : 15) + (p->space.in_size == 1 ? RDX_CUDA_BEHIND_ROWS : 0);
+        int64_t beside = (s->pitch || aligned ? 0 : 15) + (p->space.in_size == 1 && s->row_bytes <= 32 ? 32 : 0);
         KEEPS(s->group_outputs * rdx_max(s->pitch, s->row_bytes) + beside <= RDX_CUDA_TILE && s->group_outputs >= 1);
         for (int v = 0; v < RDX_CUDA_TILE / 16 && s->lines <= RDX_CUDA_TILE_LINES; v++) /* else line by line */
             KEEPS((v * s->row_magic) >> 16 == v / (int)rdx_div_up(s->row_bytes, 16));

@@ -74,7 +74,7 @@ enum { RDX_CUDA_HALF_VECTOR = 8 };
 #define RDX_CUDA_HAS_RAGGED_COLUMNS(elements, words) ((elements) * (words) <= 32)
 /* Bytes of a warp's tile of short rows, in whole lines (row_tile.cuh): of three blocks a multiprocessor of sm_90. */
 enum { RDX_CUDA_TILE = 9216 };
-/* What is left of it behind rows of bytes, which are read a power of two of words at once (byte_rows.cuh). */
+/* What is left of it behind rows of so many bytes and fewer, which are read a power of two of words at once (byte_rows.cuh). */
 enum { RDX_CUDA_BEHIND_ROWS = 32 };
 /* What is folded of rows of several lines as of those of one (kernel_tile_rows.cu): what is asked for often, in its usual working type; and by
    how many threads a row. */
@@ -110,9 +110,9 @@ enum { RDX_CUDA_TILE_LINES = 4, RDX_CUDA_TWICE_LINES = 8 /* of what is looked at
     ((count) > 1 && (count) <= RDX_CUDA_MOST_THREAD_ROW(size, words) && ((size) == 1 || ((count) & ((count)-1)) != 0))
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
-/* Columns of at most sixteen rows (kernel_short_columns.cu): elements that a thread has of a tile, eight bytes where nodes are one word (max of 4 x 32M i8 71 us by four, 58 by eight; sums 206
+/* Columns of at most sixteen rows, of indices 32 (kernel_short_columns.cu): elements that a thread has of a tile, eight bytes where nodes are one word (max of 4 x 32M i8 71 us by four, 58 by eight; sums 206
    and 339), 16 of elements of two (by eight and so: sum of 5 x 13M bf16 60, 43, of 8 x 8M 44, 38, max of 5 x 27M 143, 106, var of 3 x 22M
-   78, 71), of more than eight rows fewer; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
+   78, 71), of more than eight rows fewer, of more than sixteen a word; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
 #define RDX_CUDA_HAS_SMALL_COLUMNS(size) ((size) < 4)
 #define RDX_CUDA_HAS_SMALL_VECTORS(work) ((work) != RDX_WORK_F64 && (work) != RDX_WORK_I64)
 #define RDX_CUDA_SHORT_COLUMNS(size, words)                                                                            \

@@ -137,12 +137,15 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     const bool one_line = shape->lines == 1;
     const bool padded = space->in_size == 2 || rdx_recipe_is_twice(recipe); /* of several lines */
     bool even = one_line ? shape->row_bytes % 32 == 0 : padded && shape->row_bytes % 64 == 0;
-    /* Those that one thread loads as two vectors or six meet by twos, which costs less than a copy row by row (max f32 over 2796202 x 24 81 us, 68 so). */
-    if ((recipe->exact || launch->words == 1) && recipe->count <= 32 && shape->row_bytes % 16 == 0 && each % 4 == 2)
+    /* Those that one thread loads as two vectors or six (line_fold.cuh) meet by twos, which costs less than a copy row by row (max f32 over 2796202 x 24 81 us, 68 so). */
+    const bool loads_vectors = space->in_size > 1 && recipe->count <= 32 && shape->row_bytes % 16 == 0 &&
+                               (recipe->exact || launch->words == 1) &&
+                               (rdx_cuda_has_unmasked_map(recipe) || rdx_cuda_has_masked_map(recipe));
+    if (loads_vectors && each % 4 == 2)
         even = false;
     if (step != shape->row_bytes || (even && aligned))
         shape->pitch = 16 * (each | 1);
-    const int behind = space->in_size == 1 ? RDX_CUDA_BEHIND_ROWS : 0;
+    const int behind = space->in_size == 1 && recipe->count <= RDX_CUDA_BEHIND_ROWS ? RDX_CUDA_BEHIND_ROWS : 0;
     int64_t in_tile = (RDX_CUDA_TILE - behind - (aligned ? 0 : 15)) / (shape->pitch ? shape->pitch : shape->row_bytes);
     /* As many as leave a sixteenth of what are many blocks, and whole turns of a warp: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles
        of 30. A row of a line has a thread for 32 elements, and 32 of them lie well in the banks. */

@@ -14,8 +14,8 @@ template <class K> struct ByteRows {
     typedef typename K::A A;
     typedef typename A::Node Node;
     static constexpr bool exists = A::algebra == RDX_ALGEBRA_ISUM && A::work != RDX_WORK_I32 && K::size == 1;
-    enum { TURNS = 4, MOST_WORDS = 8 };
-    static_assert(4 * MOST_WORDS <= RDX_CUDA_BEHIND_ROWS, "a tile's last row is read from there");
+    enum { TURNS = 4, MOST_WORDS = 8, MOST_BYTES = 4 * MOST_WORDS };
+    static_assert((int)MOST_BYTES <= (int)RDX_CUDA_BEHIND_ROWS, "a tile's last row is read from there");
 
     const Problem &p;
     const Tile &tile;
@@ -29,7 +29,7 @@ template <class K> struct ByteRows {
     static __device__ __forceinline__ bool takes(const Problem &p)
     {
         bool known = false;
-        if (exists && p.recipe.count <= 4 * MOST_WORDS)
+        if (exists && p.recipe.count <= MOST_BYTES)
             with_frequent<K>(p.recipe,
                              [&](auto in, auto map) { known = adds_words<K, decltype(in), decltype(map)::value>(); });
         return known;

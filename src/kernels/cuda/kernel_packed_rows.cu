@@ -41,7 +41,7 @@ template <class K> struct PackedRows {
     template <class In> static __device__ constexpr bool compares()
     {
         return (compares_words<A, In>() && (E > 4 || !A::indexed)) || compares_both<A, In>() ||
-               compares_bytes<A, In>() || (seeks_winners<A>() && In::size == 1 && In::integral);
+               (In::size == 1 && In::integral && (compares_bytes<A, In>() || seeks_winners<A>()));
     }
 
     /* All that the elements of a vector come to; `index`: of the first. */

@@ -1,4 +1,4 @@
-/* short_columns: columns of at most 16 rows. A thread has all rows of its columns in flight; what it does for an output weighs more than what it reads, so of fewer rows it has more columns,
+/* short_columns: columns of at most 16 rows, of indices 32. A thread has all rows of its columns in flight; what it does for an output weighs more than what it reads, so of fewer rows it has more columns,
    several outputs are made and stored at once, and a block's columns follow from one place. Elements of four bytes and more come one by one, neighbours by neighbouring threads, wherever rows
    start: that is as fast as vectors of 16 bytes, or faster (H200, us: sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, of which
    a block may have several runs (sum bf16 20000 x 2 x 1024 97 where it kept to one, 38 so), or, of rows that start anywhere, by the two aligned words around four bytes of them
@@ -302,6 +302,7 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_sought(const
         if ((int)p.recipe.count > ROWS)
             return reduce_sought<K, FORM, ROWS + 4>(p);
     }
+    static_assert(RDX_CUDA_SHORT_TILES(ROWS, K::bytes) == 1, "as of 32, for which plans cut");
     reduce_tiles<K, FORM, ROWS>(p);
 }
 

@@ -60,6 +60,8 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, LineRow<K>::blocks)
     wait_copies<0>();
     __syncwarp();
     if constexpr (ByteRows<K>::exists) {
+        static_assert((int)ByteRows<K>::MOST_BYTES == (int)LineRow<K>::LANES,
+                      "a thread's own rows are all of one of them");
         if (ByteRows<K>::takes(p))
             return ByteRows<K>(p, tile).reduce();
     }

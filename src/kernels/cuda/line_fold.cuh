@@ -1,8 +1,9 @@
 /* Folds rows of at most one line (kernel_short_rows.cu), an element a load, of bytes a word, up to 32 lanes a thread: see row_fold.cuh. A thread that has a row
-   of whole, aligned vectors loads those: rows are an odd number of them apart, which is any bank for vectors, but of elements one of eight. */
+   of whole, aligned vectors loads those: most are an odd number of them apart, so that vectors meet no bank twice where elements meet one of eight. */
 #ifndef RDX_KERNELS_CUDA_LINE_FOLD_CUH
 #define RDX_KERNELS_CUDA_LINE_FOLD_CUH
 
+#include "ring.cuh"
 #include "row_fold.cuh"
 
 namespace rdx
@@ -87,12 +88,6 @@ template <class K> struct LineRow : RowFold<K, false> {
         return (((unsigned)(uintptr_t)at | (unsigned)pitch) & 15) == 0 && (int)p.recipe.count % V == 0;
     }
 
-    static __device__ __forceinline__ Vector<16> load_vector(SharedAt at)
-    {
-        const uint4 v = load_shared(at);
-        return {{v.x, v.y, v.z, v.w}};
-    }
-
     /* The node of a row of whole vectors that one thread has, of more than half of OWN lanes. */
     template <int OWN, class In, int MAP> __device__ __forceinline__ Node fold_vectors(SharedAt at, int n) const
     {
@@ -106,7 +101,7 @@ template <class K> struct LineRow : RowFold<K, false> {
         };
 #pragma unroll
         for (int v = 0; v < H / V; v++)
-            raw[v] = load_vector(at + 16 * v);
+            raw[v] = take(at + 16 * v, 0);
 #pragma unroll
         for (int j = 0; j < H; j++)
             node[j] = element(raw[j / V], j % V);
@@ -114,7 +109,7 @@ template <class K> struct LineRow : RowFold<K, false> {
         for (int v = 0; v < H / V; v++) {
             if (H + v * V >= n)
                 break;
-            const Vector<16> more = load_vector(at + 16 * (H / V + v));
+            const Vector<16> more = take(at + 16 * (H / V + v), 0);
 #pragma unroll
             for (int e = 0; e < V; e++)
                 node[v * V + e] = join_elements(node[v * V + e], element(more, e));
@@ -130,7 +125,7 @@ template <class K> struct LineRow : RowFold<K, false> {
 #pragma unroll
             for (int v = 0; v < LANES / V; v++)
                 if (v == 0 || v * V < n)
-                    raw[v] = load_vector(at + 16 * v);
+                    raw[v] = take(at + 16 * v, 0);
             uint32_t top = greatest_in<In>(p.recipe, greatest_of<In, LANES / V>(p.recipe, raw, n / V));
             return this->template node_of<In, MAP>(&top);
         } else {
@@ -139,7 +134,7 @@ template <class K> struct LineRow : RowFold<K, false> {
             typename Step<A>::State state;
 #pragma unroll 1
             for (int first = 0; first < n; first += V, index += V * step) {
-                const Vector<16> raw = load_vector(at + first * K::size);
+                const Vector<16> raw = take(at + first * K::size, 0);
 #pragma unroll
                 for (int e = 0; e < V; e++) {
                     T x, y;
@@ -188,16 +183,17 @@ template <class K> struct LineRow : RowFold<K, false> {
             if (mates_log2 > log2_constant(MATES))
                 return fold_any<2 * MATES, In, MAP>(at, thread, pitch, left);
         }
-        if constexpr (MATES == 1 && adds_words<K, In, MAP>())
+        if constexpr (MATES == 1 && adds_words<K, In, MAP>()) {
             return unset<A>(); /* byte_rows.cuh has those */
-        if constexpr (MATES == 1 && V > 1 && K::size > 1) {
-            if (has_vectors(at, pitch))
-                return this->template fold_turns<1>(at, thread, pitch, left, [&](SharedAt row) {
-                    return fold_any_vectors<In, MAP>(row, (int)p.recipe.count);
-                });
-        }
-        if constexpr (MATES > 1 || !adds_words<K, In, MAP>())
+        } else {
+            if constexpr (MATES == 1 && V > 1 && K::size > 1) {
+                if (has_vectors(at, pitch))
+                    return this->template fold_turns<1>(at, thread, pitch, left, [&](SharedAt row) {
+                        return fold_any_vectors<In, MAP>(row, (int)p.recipe.count);
+                    });
+            }
             return this->template fold_any_turns<MATES, In, MAP>(at, thread, pitch, left);
+        }
     }
 
     /* What is folded this way: rows of a line under a map that kernels know. */
