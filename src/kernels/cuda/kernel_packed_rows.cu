@@ -37,7 +37,7 @@ template <class K> struct PackedRows {
     {
     }
 
-    /* What is compared before anything is made of it; four elements with their indices one by one (argmax f32 over 1048576 x 64 95 us so, 85). */
+    /* What is compared before anything is made of it; four elements with their indices one by one (argmax f32 over 1048576 x 64 85 us, and 95 compared). */
     template <class In> static __device__ constexpr bool compares()
     {
         return (compares_words<A, In>() && (E > 4 || !A::indexed)) || compares_both<A, In>() ||

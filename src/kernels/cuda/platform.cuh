@@ -114,7 +114,7 @@ template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
     return same;
 }
 
-/* Two f32 as bf16 (BRAIN) or f16, `low` in the lower half: rounded to nearest even, every NaN the quiet one without a sign. Four instructions, where integers take 16. */
+/* Two f32 as bf16 (BRAIN) or f16, `low` in the lower half: rounded to nearest even, every NaN the quiet one without a sign. Three instructions, where integers take 16. */
 template <bool BRAIN> RDX_DEVICE uint32_t narrow_pair(float low, float high)
 {
     constexpr uint32_t nan = BRAIN ? 0x7fc07fc0u : 0x7e007e00u;
