@@ -98,16 +98,15 @@ static void lay_few_rows(PlanShape *shape, Random *random)
     shape->out_extent[0] = columns;
 }
 
-/* Rows in several runs, aligned to so many elements and a multiple of as many. */
-static void cut_rows_into_runs(PlanShape *shape, Random *random, int unit)
+/* Aligned rows of `outer` runs each, `pitch` elements from those of the next row, `step` from each other. */
+static void lay_runs(PlanShape *shape, int64_t outer, int64_t rows, int64_t run, int64_t pitch, int64_t step)
 {
-    int64_t run = unit * draw_extent(random, 12);
-    shape->extent[0] = draw_extent(random, 6);
-    shape->extent[1] = shape->out_extent[0] = draw_extent(random, 8);
+    shape->extent[0] = outer;
+    shape->extent[1] = shape->out_extent[0] = rows;
     shape->extent[2] = run;
     shape->stride[2] = 1;
-    shape->stride[1] = run + unit * below(random, 2);
-    shape->stride[0] = shape->extent[1] * shape->stride[1];
+    shape->stride[1] = pitch;
+    shape->stride[0] = step;
     shape->axes[0] = 0;
     shape->axes[1] = 2;
     shape->in.ndim = 3;
@@ -115,6 +114,21 @@ static void cut_rows_into_runs(PlanShape *shape, Random *random, int unit)
     shape->problem.naxes = 2;
     shape->in.byte_offset = 0;
     shape->in_align = 256;
+}
+
+/* Rows in several runs, aligned to so many elements and a multiple of as many. */
+static void cut_rows_into_runs(PlanShape *shape, Random *random, int unit)
+{
+    int64_t run = unit * draw_extent(random, 12), outer = draw_extent(random, 6), rows = draw_extent(random, 8),
+            pitch = run + unit * below(random, 2);
+    lay_runs(shape, outer, rows, run, pitch, rows * pitch);
+}
+
+/* The same of short runs of any length, next to those of the next row; all rows together are whole vectors. */
+static void lay_side_by_side(PlanShape *shape, Random *random, int size)
+{
+    int64_t run = 2 + below(random, 1023 / size), outer = draw_extent(random, 14), rows = 1 + draw_extent(random, 8);
+    lay_runs(shape, outer, rows, run, run, rdx_round_up(rows * run, rdx_max(16 / size, 1)));
 }
 
 /* A short axis between short runs: slabs, some with gaps of less than 16 bytes within them, some with gaps between them. */
@@ -203,6 +217,8 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         cut_rows_into_runs(shape, random, 4);
     if (seed % 16 == 12)
         step_rows(shape, random);
+    if (seed % 16 == 13)
+        lay_side_by_side(shape, random, rdx_types[in].size);
     if (seed % 8 == 2)
         lay_columns(shape, random);
     if (seed % 16 == 14)

@@ -215,7 +215,7 @@ static const struct {
     {"sum:f32:2097152x128/0", "global", "columns"},
     {"sum:f32:8192x768/0", "global", "columns"},
     {"sum:f32:256x256x3025/0,2", "global", "gather"},
-    {"sum:f32:4096x512x49/0,2", NULL, "gather"},
+    {"sum:f32:4096x512x49/0,2", NULL, "tile"},
     {"sum:f32:8589934592@0", NULL, NULL},
     {"sum:f32:1048576x1048576x1048576@0x0x1/0,1,2", NULL, NULL},
     {"sum:i8:8589934592/0", "global", "rows"},

@@ -1,10 +1,8 @@
 /* How CUDA plans are launched (src/plan/cuda_*.c), held against random spaces and all candidate plans of three GPUs: every output, chunk
    and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough, shared memory stays within the
    device's. What is checked is worked out from the fields as the kernels read them (grid.cuh, tile.cuh, rows.cuh), so no GPU is needed. */
-#include "plan_rules.h"
+#include "shape_slabs.h"
 
-#include <check.h>
-#include <plan/cuda_parts.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,33 +161,12 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->group_outputs * count * size <= s->ring_bytes && s->ring_bytes <= RDX_CUDA_WARPS * 16 * 512);
         break;
     }
-    case RDX_CUDA_KIND_SLABS: { /* whole slabs in a tile of a warp, vectors of one apart from those of the next */
-        const RdxDim *within = &p->space.keep[p->space.keep_rank - 1];
-        int64_t outputs = 1, span = p->space.in_size, vectors = (s->row_bytes + 15 + 15) / 16, slabs;
-        for (; outputs < s->slab_outputs; outputs *= (within--)->extent)
-            span += (within->extent - 1) * within->in;
-        for (int d = 0; d < p->space.reduce_rank; d++)
-            span += (p->space.reduce[d].extent - 1) * p->space.reduce[d].in;
-        slabs = s->group_outputs / outputs;
-        KEEPS(outputs > 1 && outputs == s->slab_outputs && within >= p->space.keep && chunks == 1);
-        KEEPS(s->row_bytes == span && s->slab_step == within->in && s->slab_step >= span);
-        KEEPS(p->space.reduce_count <= p->recipe.lanes && p->space.copy_count == 1 && s->slices == 1);
-        KEEPS(rdx_space_is_dense(&p->space) && s->run_outputs == outputs * within->extent);
-        KEEPS(slabs >= 1 && s->group_outputs == slabs * outputs && s->ring_bytes == RDX_CUDA_WARPS * RDX_CUDA_TILE);
-        KEEPS(slabs * (s->pitch ? s->pitch : s->row_bytes) + 15 <= RDX_CUDA_TILE);
-        int64_t bits = p->situation.in_align;
-        for (int d = 0; &p->space.keep[d] <= within; d++)
-            bits |= p->space.keep[d].in;
-        bool aligned = bits % 16 == 0;
-        KEEPS(s->pitch == 0 ? s->slab_step == span : (s->pitch - s->slab_step) % 16 == 0);
-        KEEPS(s->pitch == 0 || s->pitch >= span + (aligned && s->slab_vectors < vectors ? 0 : 16));
-        KEEPS(s->slab_vectors == vectors || (aligned && s->slab_vectors == (s->row_bytes + 15) / 16));
-        for (unsigned i = 0; i < RDX_CUDA_TILE; i++) {
-            KEEPS((uint64_t)i * s->outputs_magic >> 32 == i / (unsigned)outputs);
-            KEEPS(s->slab_vectors == 1 || (uint64_t)i * s->vectors_magic >> 32 == i / (unsigned)s->slab_vectors);
-        }
+    case RDX_CUDA_KIND_SLABS:
+        shape_keeps_slabs(p, cut);
         break;
-    }
+    case RDX_CUDA_KIND_STAGED_RUNS:
+        shape_keeps_staged_runs(p, cut);
+        break;
     case RDX_CUDA_KIND_TILE_ROWS:
     case RDX_CUDA_KIND_SHORT_ROWS: { /* whole rows in a tile of a warp; mates have all lanes of a row */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), p->recipe.lanes);
@@ -264,7 +241,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
         KEEPS(cut->elements * cut->words <= 16 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
         KEEPS(cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS || chunks == 1 ||
-              rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words));
+              rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words) ||
+              (p->recipe.algebra == RDX_ALGEBRA_VAR && p->recipe.work == RDX_WORK_F32 &&
+               p->space.reduce_count - (chunks - 1) * chunk >= p->recipe.lanes));
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
         if (s->shifted) { /* by elements of vectors of 16 bytes; one never reaches into the next vector */
             KEEPS(cut->elements * p->space.in_size == 16);
@@ -389,9 +368,9 @@ START_TEST(random_cuts)
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
         bool ring = kind == RDX_CUDA_KIND_TILE_ROWS || kind == RDX_CUDA_KIND_SHORT_ROWS ||
-                    kind == RDX_CUDA_KIND_SLABS || kind == RDX_CUDA_KIND_RING_ROWS ||
-                    kind == RDX_CUDA_KIND_STAGED_ROWS || kind == RDX_CUDA_KIND_PIECE_COLUMNS ||
-                    kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
+                    kind == RDX_CUDA_KIND_SLABS || kind == RDX_CUDA_KIND_STAGED_RUNS ||
+                    kind == RDX_CUDA_KIND_RING_ROWS || kind == RDX_CUDA_KIND_STAGED_ROWS ||
+                    kind == RDX_CUDA_KIND_PIECE_COLUMNS || kind == RDX_CUDA_KIND_RAGGED_COLUMNS;
         RdxCudaLaunch named = {.kind = kind};
         ck_assert_msg((!has_rings && ring) || met.kinds[kind] >= met.plans / 200, "%s: %d of %d plans",
                       rdx_cuda_kernel_name(&named), met.kinds[kind], met.plans);

@@ -43,8 +43,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
         config->finishing != RDX_FINISHING_NONE || is_streamed(space, s->recipe, config))
         return false;
     RdxCudaShape *shape = &launch->shape;
-    launch->elements = RDX_CUDA_SHORT_COLUMNS(size, launch->words);
-    const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count);
+    launch->elements = RDX_CUDA_SHORT_COLUMNS(s->recipe->algebra, size, launch->words);
+    const RdxCudaShort cut = rdx_cuda_cut_short(s->recipe, size, launch->words);
     const int64_t run = rdx_space_inner_extent(space), tile = (int64_t)RDX_CUDA_THREADS * cut.own;
     const bool packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
                idle = space->keep_rank > 1 && 2 * run < tile,
@@ -338,18 +338,24 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
     return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
 }
 
-/* Elements of a vector of what straight_columns takes of a chunk only (straight_elements); 0: nothing of this. Rings keep var of many whole
-   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. */
-static int one_chunk_elements(const RdxSituation *s, int words)
+/* Elements of a vector of what straight_columns takes of chunks that fill their lanes (straight_elements); 0: nothing of this. An only chunk, of which rings keep var of many whole
+   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Of var several, where the last has a line: 640 x 49 rows
+   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 133; 640 x 49 x 2048 f32 72, 69. */
+static int filling_elements(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
     const int size = s->space->in_size;
     const bool var = recipe->algebra == RDX_ALGEBRA_VAR, wide = recipe->work == RDX_WORK_F64;
     const int64_t whole = recipe->count % recipe->lanes == 0 ? recipe->count / recipe->lanes : 0;
-    if (!var && (recipe->algebra != RDX_ALGEBRA_LSE || wide))
+    if (size == 1 || (!var && (recipe->algebra != RDX_ALGEBRA_LSE || wide)))
         return 0;
-    if (size == 1 || rdx_recipe_chunks(recipe) > 1 || (var && whole >= (wide ? 2 : size == 2 ? 8 : 16)))
+    if (rdx_recipe_chunks(recipe) > 1) {
+        const int64_t rest = recipe->count % rdx_recipe_chunk(recipe);
+        if (!var || wide || (rest > 0 && rest < recipe->lanes))
+            return 0;
+    } else if (var && whole >= (wide ? 2 : size == 2 ? 8 : 16)) {
         return 0;
+    }
     return (int)rdx_min(16 / size, 16 / words);
 }
 
@@ -359,7 +365,7 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
 {
     const RdxSpace *space = s->space;
     const bool small = rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words);
-    launch->elements = small ? 16 / space->in_size : one_chunk_elements(s, launch->words);
+    launch->elements = small ? 16 / space->in_size : filling_elements(s, launch->words);
     const int fewest = is_streamed(space, s->recipe, config) ? RDX_CUDA_FEW_ROWS + 1 : RDX_CUDA_SHORT_ROWS;
     if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < fewest || launch->elements == 0 ||
         !rdx_cuda_has_unmasked_map(s->recipe))

@@ -77,6 +77,11 @@ void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config)
     shape->finishing = config->finishing;
 }
 
+uint32_t rdx_cuda_magic_of(int64_t divisor)
+{
+    return (uint32_t)(((int64_t)1 << 32) / divisor + 1);
+}
+
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
 void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run)
 {
@@ -94,8 +99,8 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum or mean of integers up to 32 bits (not u32), an extreme of integers or an index, and
-   nothing else: neither a second output, nor anything for omit to mend. */
+/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum or mean of integers up to 32 bits (not u32), a truth, an extreme of integers or an index,
+   and nothing else: neither a second output, nor anything for omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {
     bool wide = recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64, is_float = false;
@@ -120,6 +125,8 @@ static uint8_t value_bytes(const RdxRecipe *recipe)
     case RDX_ALGEBRA_ISUM:
         if (recipe->finish == RDX_FINISH_MEAN)
             return recipe->out == RDX_TYPE_F64 && !recipe->omit && recipe->count > 0 ? 8 : 0;
+        if (recipe->finish == RDX_FINISH_ANY || recipe->finish == RDX_FINISH_ALL)
+            return (uint8_t)rdx_types[recipe->out].size; /* bool or u8 */
         return recipe->result == RDX_WORK_I64 && (recipe->out == RDX_TYPE_I64 || recipe->out == RDX_TYPE_U64) &&
                        recipe->finish == RDX_FINISH_VALUE && !recipe->omit
                    ? 8

@@ -14,15 +14,15 @@ enum { RDX_CUDA_LONG_RUN = 64 };
 #include "cuda_kernels.def"
 #undef X
 
-/* Columns that a thread of short_columns has of a tile of `count` rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
+/* Columns that a thread of short_columns has of a tile of all rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
 typedef struct RdxCudaShort {
     int own, all;
 } RdxCudaShort;
 
-static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count)
+static inline RdxCudaShort rdx_cuda_cut_short(const RdxRecipe *recipe, int size, int words)
 {
-    const int rows = (int)rdx_max(2, rdx_pow2_ceil(count)),
-              own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(size, words)
+    const int rows = (int)rdx_max(2, rdx_pow2_ceil(recipe->count)),
+              own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(recipe->algebra, size, words)
                     : rows <= RDX_CUDA_SHORT_ROWS ? RDX_CUDA_MANY_SHORT_COLUMNS(size)
                                                   : RDX_CUDA_SOUGHT_COLUMNS(size);
     return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size)};
@@ -50,6 +50,8 @@ int64_t rdx_cuda_chunks(const RdxCudaLaunch *launch, const RdxRecipe *recipe);
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
 int rdx_cuda_log2_up(int64_t n);
 
+/* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
+uint32_t rdx_cuda_magic_of(int64_t divisor);
 /* What divides by a run's length, which is below 2^31 (kernels/cuda/index.cuh: run_of_element). */
 void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run);
 /* In this order: parts as the configuration has them, the division by a run's length, and, once group_outputs and run_outputs stand,
@@ -60,6 +62,9 @@ void rdx_cuda_count_items(RdxCudaLaunch *launch, const RdxSituation *s);
 
 /* few_columns: warps and teams of a block, and its shared memory but for what joins parts; false: none fits. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks);
+
+/* Bytes of shared memory in which short runs of neighbouring outputs are staged (kernel_staged_runs.cu), 0: they are not. */
+int64_t rdx_cuda_staged_runs(const RdxSituation *s, const RdxLayout *layout);
 
 /* How slabs (plan/layout.h) lie in shared memory: bytes from one to the next, 0 where they are copied as one stretch; the most that a warp's tile has
    room for, but no more than there are along the dim around them; how many a warp has. */

@@ -1,4 +1,4 @@
-/* The kernel of slabs: what it takes and how it cuts it; see cuda_parts.h. */
+/* The kernels of outputs that lie side by side, slabs and short runs of rows: what they take and how they cut it; see cuda_parts.h. */
 #include "cuda_parts.h"
 
 enum {
@@ -132,12 +132,6 @@ bool rdx_cuda_cut_slabs(RdxCudaSlabs *slabs, const RdxSituation *s, const RdxLay
     return true;
 }
 
-/* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
-static uint32_t magic_of(int64_t divisor)
-{
-    return (uint32_t)(((int64_t)1 << 32) / divisor + 1);
-}
-
 bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     RdxCudaShape *shape = &launch->shape;
@@ -157,11 +151,60 @@ bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     shape->pitch = (int)slabs.pitch;
     shape->slab_step = layout.slab_step;
     shape->slab_vectors = (int)vectors;
-    shape->vectors_magic = magic_of(vectors);
+    shape->vectors_magic = rdx_cuda_magic_of(vectors);
     shape->slab_outputs = (int)layout.slab_outputs;
-    shape->outputs_magic = magic_of(layout.slab_outputs);
+    shape->inner_magic = rdx_cuda_magic_of(layout.slab_outputs);
     shape->group_outputs = slabs.of_warp * layout.slab_outputs;
     shape->run_outputs = layout.slab_run * layout.slab_outputs; /* of the dim around them */
     rdx_cuda_count_items(launch, s);
+    return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
+}
+
+/* Bytes of the runs of a whole group side by side. */
+static int64_t staged_pitch(const RdxLayout *layout)
+{
+    return rdx_round_up(RDX_CUDA_STAGED_OUTPUTS * layout->run * layout->size, WIDEST);
+}
+
+int64_t rdx_cuda_staged_runs(const RdxSituation *s, const RdxLayout *layout)
+{
+    const RdxSpace *space = s->space;
+    const int64_t run_bytes = layout->run * layout->size, chunk = RDX_CUDA_CHUNK_LINES * layout->lanes;
+    if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX || layout->run < 2 ||
+        run_bytes > RDX_CUDA_MOST_STAGED_RUN || layout->columns < 2 || layout->keep_stride != run_bytes ||
+        rdx_common_align(layout->stream_align, space->reduce[0].in) < WIDEST || space->copy_count != 1 ||
+        !RDX_CUDA_HAS_STAGED_RUNS(layout->size, (layout->state_bytes + 3) / 4, s->recipe->unit) ||
+        rdx_recipe_is_twice(s->recipe) || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
+        return 0;
+    /* The most runs that a chunk touches. */
+    const int64_t runs = rdx_min((chunk - 2) / layout->run + 2, layout->runs), bytes = runs * staged_pitch(layout);
+    return rdx_cuda_fits_block(bytes, s) ? bytes : 0;
+}
+
+/* Rows in several short runs, where neighbouring outputs have neighbouring ones. */
+bool rdx_cuda_take_staged_runs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
+{
+    RdxCudaShape *shape = &launch->shape;
+    RdxLayout layout;
+    launch->elements = 1;
+    if (config->variant != RDX_FORM_TILE || config->slices > 1 || config->residues > 1)
+        return false;
+    rdx_layout_of(&layout, s);
+    const int64_t bytes = rdx_cuda_staged_runs(s, &layout), pitch = staged_pitch(&layout);
+    if (bytes == 0)
+        return false;
+    rdx_cuda_take_parts(shape, config);
+    rdx_cuda_take_run(shape, s->space);
+    shape->mates = 1;
+    shape->row_bytes = (int)(layout.run * layout.size);
+    shape->slab_vectors = (int)(pitch / WIDEST);
+    shape->vectors_magic = rdx_cuda_magic_of(shape->slab_vectors);
+    shape->inner_magic = rdx_cuda_magic_of(layout.run);
+    shape->group_outputs = RDX_CUDA_STAGED_OUTPUTS;
+    shape->run_outputs = layout.columns;
+    rdx_cuda_count_items(launch, s);
+    const int64_t nodes = (int64_t)RDX_CUDA_STAGED_OUTPUTS * layout.lanes * launch->words * 4,
+                  meeting = rdx_max(nodes, rdx_cuda_join_shared(shape, launch->words));
+    shape->ring_bytes = (int)rdx_round_up(rdx_max(bytes, meeting), 512);
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }

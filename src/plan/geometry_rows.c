@@ -76,8 +76,18 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
         config->variant = RDX_FORM_RUNS;
         config->vector_bytes = RDX_CUDA_HALF_VECTOR;
     }
-    config->block_x = trial->warps * WARP;
-    config->block_y = trial->outputs;
+    int warps = trial->warps, outputs = trial->outputs;
+    int64_t groups = rdx_div_up(layout->outputs, outputs);
+    const int64_t staged = config->variant == RDX_FORM_GATHER ? rdx_cuda_staged_runs(situation, layout) : 0;
+    if (staged > 0) {
+        config->variant = RDX_FORM_TILE;
+        config->vector_bytes = WIDEST;
+        warps = 1;
+        outputs = RDX_CUDA_STAGED_OUTPUTS;
+        groups = layout->outputs / layout->columns * rdx_div_up(layout->columns, outputs);
+    }
+    config->block_x = warps * WARP;
+    config->block_y = outputs;
     config->lanes_per_output = config->block_x;
     int64_t elements = rdx_max(config->vector_bytes / layout->size, 1);
     /* As min(count, part): a part may be larger than int64 where the count is near it. */
@@ -85,18 +95,19 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
                                                                       : trial->part_chunks * layout->chunk;
     int64_t loads = rdx_div_up(span, elements * config->block_x);
     config->loads = (int)rdx_max(rdx_min(loads, LINES), 1);
-    config->shared_bytes = trial->warps * trial->outputs * layout->state_bytes * 2;
+    config->shared_bytes = warps * outputs * layout->state_bytes * 2 + staged;
     config->stages = 0;
     config->tile_bytes = 0;
     int registers = rdx_register_budget(situation, config->loads, config->vector_bytes, elements);
     config->registers = (int)rdx_min(registers + form_registers(trial->form), RDX_MOST_REGISTERS);
     if (is_staged(situation, layout, config)) {
         config->registers = STAGED_REGISTERS;
-        config->shared_bytes += trial->warps * trial->outputs * RDX_CUDA_STAGE_BYTES;
+        config->shared_bytes += warps * outputs * RDX_CUDA_STAGE_BYTES;
     }
+    if (staged > 0)
+        config->registers = STAGED_REGISTERS;
     config->index_bits = rdx_layout_index_bits(situation);
-    int64_t groups = rdx_div_up(layout->outputs, trial->outputs);
-    if (!rdx_cut(layout, trial, groups, trial->outputs, config) || config->split > RDX_CUDA_MOST_PARTS) {
+    if (!rdx_cut(layout, trial, groups, outputs, config) || config->split > RDX_CUDA_MOST_PARTS) {
         config->items = -1;
         return;
     }
@@ -115,6 +126,8 @@ static double form_instructions(int form, double elements)
         return 6;
     case RDX_FORM_GATHER:
         return 8 * elements;
+    case RDX_FORM_TILE:
+        return 5 * elements;
     default:
         return 0;
     }

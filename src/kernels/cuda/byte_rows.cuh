@@ -82,13 +82,22 @@ template <class K> struct ByteRows {
     {
         if (p.shape.value_bytes > 0 && p.keep_rank == 1) {
             const int64_t step = p.dims[0].out;
-            typename Value<A>::Type x[TURNS];
-            Value<A>::template of<TURNS>(p, node, x);
             unsigned char *to = p.out + output * step;
+            auto store_each = [&](const auto *x) RDX_INLINED {
 #pragma unroll
-            for (int turn = 0; turn < TURNS; turn++)
-                if (32 * turn < left)
-                    Value<A>::template store_pieces<1>(to + 32 * turn * step, x + turn);
+                for (int turn = 0; turn < TURNS; turn++)
+                    if (32 * turn < left)
+                        Value<A>::template store_pieces<1>(to + 32 * turn * step, x + turn);
+            };
+            if (p.shape.value_bytes == 1) {
+                uint8_t truth[TURNS];
+                Value<A>::template answers<TURNS>(p, node, truth);
+                store_each(truth);
+            } else {
+                typename Value<A>::Type x[TURNS];
+                Value<A>::template of<TURNS>(p, node, x);
+                store_each(x);
+            }
             return;
         }
 #pragma unroll 1

@@ -157,18 +157,26 @@ RDX_DEVICE uint32_t greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, 
     }
     return bytes.top(OMIT);
 }
-/* or byte by byte: take(byte, top, u), where vector u of COUNT has it: the first, with LAST the last; only if MARKED. */
+/* or byte by byte of word w; MARKED: by which of the COUNT vectors it is, so that of equals the first stays, with LAST the last, */
+template <class In, bool OMIT, int COUNT, bool MARKED = false, bool LAST = false, int BYTES>
+RDX_DEVICE GreatestBytes<In, MARKED> greatest_bytes_of(const RdxRecipe &r, const Vector<BYTES> *got, int there, int w)
+{
+    constexpr int top_mark = COUNT - 1;
+    GreatestBytes<In, MARKED> bytes(r, got[0].word[w], LAST ? 0 : top_mark);
+#pragma unroll
+    for (int u = 1; u < COUNT; u++)
+        if (u < there)
+            bytes.take(got[u].word[w], OMIT, LAST ? u : top_mark - u);
+    return bytes;
+}
+/* or of every word: take(byte, top, u), where vector u has it; only if MARKED. */
 template <class In, bool OMIT, int COUNT, bool MARKED = false, bool LAST = false, int BYTES, class Take>
 RDX_DEVICE void greatest_bytes(const RdxRecipe &r, const Vector<BYTES> *got, int there, Take take)
 {
     constexpr int top_mark = COUNT - 1;
 #pragma unroll
     for (int w = 0; w < BYTES / 4; w++) {
-        GreatestBytes<In, MARKED> bytes(r, got[0].word[w], LAST ? 0 : top_mark);
-#pragma unroll
-        for (int u = 1; u < COUNT; u++)
-            if (u < there)
-                bytes.take(got[u].word[w], OMIT, LAST ? u : top_mark - u);
+        const GreatestBytes<In, MARKED> bytes = greatest_bytes_of<In, OMIT, COUNT, MARKED, LAST>(r, got, there, w);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             uint32_t top = bytes.top_of(i);

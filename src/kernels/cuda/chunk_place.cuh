@@ -7,8 +7,6 @@
 namespace rdx
 {
 
-static constexpr int chunk_lines = RDX_CUDA_CHUNK_LINES;
-
 enum RowForm { ROW_ALIGNED, ROW_SHIFTED, ROW_IN_RUNS };
 
 struct ChunkPlace {

@@ -29,14 +29,8 @@ template <class K, class In, int MAP, int ROWS, int SURE = 1> struct ColumnTree 
         if constexpr (In::size == 1) {
             Vector<K::bytes> top;
 #pragma unroll
-            for (int w = 0; w < K::bytes / 4; w++) {
-                GreatestBytes<In> bytes(p.recipe, raw[0].word[w]);
-#pragma unroll
-                for (int u = 1; u < ROWS; u++)
-                    if (u < n)
-                        bytes.take(raw[u].word[w], false);
-                top.word[w] = bytes.tops();
-            }
+            for (int w = 0; w < K::bytes / 4; w++)
+                top.word[w] = greatest_bytes_of<In, false, ROWS>(p.recipe, raw, n, w).tops();
             return top;
         } else {
             Vector<K::bytes> top = greatest_of<In, ROWS>(p.recipe, raw, n);

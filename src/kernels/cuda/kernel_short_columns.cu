@@ -342,9 +342,15 @@ __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) short_columns_kernel(cons
         reduce_short<K, SHORT_PIECES>(p);
 }
 
+/* A function, for an algebra's name has commas. */
+template <class A, int SIZE> constexpr int columns_of_thread()
+{
+    return RDX_CUDA_SHORT_COLUMNS(A::algebra, SIZE, A::words);
+}
+
 } // namespace rdx
 
 #define RDX_KERNEL_NAME short_columns
 #define RDX_COMES comes_in_short_columns
-#define RDX_ELEMENTS(size, words) RDX_CUDA_SHORT_COLUMNS(size, words)
+#define RDX_ELEMENTS_OF(Algebra, size) (rdx::columns_of_thread<Algebra, size>())
 #include "stamp.inc"

@@ -295,7 +295,7 @@ RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, co
     Target target = {p.out + first * step.out, p.out2 + first * step.out2};
 #pragma unroll 1
     for (int output = tile.thread; output < outputs; output += 32) {
-        int slab = (int)__umulhi((unsigned)output, s.outputs_magic), column = output - slab * s.slab_outputs;
+        int slab = (int)__umulhi((unsigned)output, s.inner_magic), column = output - slab * s.slab_outputs;
         int place = s.slab_outputs == step.extent ? column * (int)step.in : (int)seek_output(p, column).in;
         emit_value<K>(p, target, fold.template fold<In, MAP>(tile.at + slab * tile.pitch + place));
         target.out += 32 * step.out;

@@ -16,7 +16,7 @@
 namespace rdx
 {
 
-static constexpr int chunk_bytes = 16 * line_bytes;
+static constexpr int chunk_lines = RDX_CUDA_CHUNK_LINES, chunk_bytes = chunk_lines * line_bytes;
 
 /* What a warp has of an item: `chunks` of a row, which a team of warps shares; or several rows, each `mates` outputs and `step` bytes
    after the one before. */

@@ -18,8 +18,8 @@
 namespace rdx
 {
 
-/* Ops of which straight_columns takes a chunk at most: of more rows rings are as fast. */
-template <class A> constexpr bool one_chunk_alone()
+/* Ops of which straight_columns takes chunks that fill their lanes: an only one, or several of a line at least. */
+template <class A> constexpr bool fills_lanes()
 {
     return A::algebra == RDX_ALGEBRA_VAR || (A::algebra == RDX_ALGEBRA_LSE && A::work == RDX_WORK_F32);
 }
@@ -30,7 +30,7 @@ template <class A> constexpr int straight_elements(int size)
     const int all = 16 / size;
     if (size == 1 || A::unit > 1 || A::indexed)
         return 0;
-    if (one_chunk_alone<A>())
+    if (fills_lanes<A>())
         return all < 16 / A::words ? all : 16 / A::words;
     return all * A::words <= 8 && !A::counted && !A::two_passes ? all : 0;
 }
@@ -38,7 +38,7 @@ template <class A> constexpr int straight_elements(int size)
 /* Whether a kernel for what straight_columns does not take has use for this op. */
 template <class K> constexpr bool comes_otherwise()
 {
-    return straight_elements<typename K::A>(K::size) == 0 || one_chunk_alone<typename K::A>();
+    return straight_elements<typename K::A>(K::size) == 0 || fills_lanes<typename K::A>();
 }
 
 /* A chunk of a thread's vector of columns: n elements from `start` on, of which `own` is the first of its class. */
@@ -84,8 +84,8 @@ template <class K, int LINES> struct ColumnGroup {
     static constexpr int E = K::elements, FEWEST = RDX_CUDA_STRAIGHT_VECTORS(E, K::A::words),
                          VECTORS = FEWEST > LINES ? FEWEST : LINES, LANES = VECTORS / LINES,
                          lanes_log2 = log2_constant(LANES);
-    /* An only chunk has more than half of the lanes of a group: as a plan has the least power of two of them that is enough. */
-    static constexpr bool half_there = E > 1 && one_chunk_alone<A>();
+    /* A chunk has more than half of the lanes of a group: an only one, as a plan has the least power of two of them that is enough. */
+    static constexpr bool half_there = E > 1 && fills_lanes<A>();
 
     const Problem &p;
     const ColumnChunk &chunk;

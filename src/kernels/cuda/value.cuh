@@ -1,4 +1,4 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers or their mean, an extreme of integers, an index. What finish.cuh does
+/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers or their mean, a truth, an extreme of integers, an index. What finish.cuh does
    by switches at run time is written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH
@@ -162,6 +162,15 @@ template <class A> struct Value {
         store_pieces<E>(to, x);
     }
 
+    /* What counts say: whether any is, or whether none of the zeros is. */
+    template <int E> static __device__ __forceinline__ void answers(const Problem &p, const Node *node, uint8_t *x)
+    {
+        const bool none = p.recipe.finish == RDX_FINISH_ALL;
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            x[e] = (node[e].s != 0) != none;
+    }
+
     /* E neighbours, packed, to an address, or where a place says. ROUNDS: perhaps to 16 bits. */
     template <int E, bool ROUNDS = (E > 1 || !is_float_sum<A>()), class Place>
     static __device__ __forceinline__ void store(const Problem &p, Place to, const Node *node)
@@ -176,6 +185,14 @@ template <class A> struct Value {
                     store_keys<E, uint16_t>(p, to, node);
                 else
                     store_keys<E, uint8_t>(p, to, node);
+                return;
+            }
+        }
+        if constexpr (is_count) {
+            if (p.shape.value_bytes == 1) {
+                uint8_t x[E];
+                answers<E>(p, node, x);
+                store_pieces<E>(to, x);
                 return;
             }
         }

@@ -148,8 +148,7 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
     template <class In, bool NANS>
     __device__ __forceinline__ int seek_first(const Problem &p, const Sought<In> &sought) const
     {
-        int number = 0, at = 0; /* where nothing is but NaN that is left out: any */
-        uint32_t where = 1;
+        int number = 0; /* where nothing is but NaN that is left out: any */
         each_vector([&](const Vector<16> &v, int own) RDX_INLINED {
             uint32_t here = 0;
 #pragma unroll
@@ -160,13 +159,7 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
         Vector<16> v;
         load<16>(v.word, line_of<K, FORM>(p, place, number));
         keep_own(v, number);
-#pragma unroll
-        for (int w = 3; w >= 0; w--) {
-            uint32_t here = sought.template where_in<NANS>(v.word[w]);
-            at = here ? w : at;
-            where = here ? here : where;
-        }
-        return place.slot + number * lanes + at * (E / 4) + (__ffs(where) - 1) / (8 * K::size);
+        return place.slot + number * lanes + element_like(v, sought, false);
     }
 };
 
