@@ -155,8 +155,10 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     RdxType in = (RdxType)below(random, RDX_TYPE_COUNT);
     while (!rdx_op_accepts(op, in))
         in = (RdxType)below(random, RDX_TYPE_COUNT);
-    const bool halves = seed % 16 == 5 && rdx_op_accepts(op, RDX_TYPE_BF16);
+    const bool halves = seed % 16 == 5 && rdx_op_accepts(op, RDX_TYPE_BF16), side_by_side = seed % 16 == 13;
     in = halves ? RDX_TYPE_BF16 : in;
+    if (side_by_side && rdx_op_accepts(op, RDX_TYPE_F32))
+        in = below(random, 2) ? RDX_TYPE_F32 : RDX_TYPE_F16;
     *shape = (PlanShape){.problem = RDX_PROBLEM_INIT};
     for (int d = 0; d < rank; d++) {
         shape->extent[d] =
@@ -217,7 +219,7 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         cut_rows_into_runs(shape, random, 4);
     if (seed % 16 == 12)
         step_rows(shape, random);
-    if (seed % 16 == 13)
+    if (side_by_side)
         lay_side_by_side(shape, random, rdx_types[in].size);
     if (seed % 8 == 2)
         lay_columns(shape, random);

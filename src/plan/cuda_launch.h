@@ -68,9 +68,12 @@ enum { RDX_CUDA_HALF_VECTOR = 8 };
 /* Of which elements a thread gathers several lanes at once (kernel_gather_rows.cu): loads of eight bytes, or nodes of more than three words, leave no
    registers for a second lane. Bytes and logsumexp were not tried. */
 #define RDX_CUDA_GATHERS_LANES(size, words, unit) (((size) == 2 || (size) == 4) && (words) <= 3 && (unit) == 1)
-/* Of which elements short runs of RDX_CUDA_STAGED_OUTPUTS neighbouring outputs are staged in shared memory (kernel_staged_runs.cu): runs of so many are whole vectors, a
-   warp has one. A run has no more bytes than two lines. */
-#define RDX_CUDA_HAS_STAGED_RUNS(size, words, unit) RDX_CUDA_GATHERS_LANES(size, words, unit)
+/* Of which ops and elements short runs of RDX_CUDA_STAGED_OUTPUTS neighbouring outputs are staged in shared memory (kernel_staged_runs.cu): runs of so many are whole vectors, a
+   warp has one. A run has no more bytes than two lines. What is asked for often: all that is gathered so would be 300 KB more of the plugin. */
+#define RDX_CUDA_HAS_STAGED_RUNS(algebra, work, size, words)                                                           \
+    (((work) == RDX_WORK_F32 || (work) == RDX_WORK_I32) && RDX_CUDA_GATHERS_LANES(size, words, 1) &&                   \
+     ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||                \
+      (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX))
 enum { RDX_CUDA_STAGED_OUTPUTS = 8, RDX_CUDA_MOST_STAGED_RUN = 1024 };
 /* Which elements pieces of four or eight bytes hold whole (kernel_piece_columns.cu). */
 #define RDX_CUDA_HAS_PIECE_COLUMNS(size) ((size) >= 4)

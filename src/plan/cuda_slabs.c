@@ -173,8 +173,8 @@ int64_t rdx_cuda_staged_runs(const RdxSituation *s, const RdxLayout *layout)
     if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX || layout->run < 2 ||
         run_bytes > RDX_CUDA_MOST_STAGED_RUN || layout->columns < 2 || layout->keep_stride != run_bytes ||
         rdx_common_align(layout->stream_align, space->reduce[0].in) < WIDEST || space->copy_count != 1 ||
-        !RDX_CUDA_HAS_STAGED_RUNS(layout->size, (layout->state_bytes + 3) / 4, s->recipe->unit) ||
-        rdx_recipe_is_twice(s->recipe) || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
+        !RDX_CUDA_HAS_STAGED_RUNS(s->recipe->algebra, s->recipe->work, layout->size, (layout->state_bytes + 3) / 4) ||
+        s->recipe->unit != 1 || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
         return 0;
     /* The most runs that a chunk touches. */
     const int64_t runs = rdx_min((chunk - 2) / layout->run + 2, layout->runs), bytes = runs * staged_pitch(layout);

@@ -147,8 +147,8 @@ RDX_DEVICE typename K::A::Node join_staged(const Slots<typename K::A> &slots, in
 }
 
 template <class K>
-constexpr bool comes_in_staged_runs = RDX_CUDA_HAS_STAGED_RUNS(K::size, K::A::words, K::A::unit) && !K::A::two_passes &&
-                                      !is_long<K>();
+constexpr bool
+    comes_in_staged_runs = RDX_CUDA_HAS_STAGED_RUNS(K::A::algebra, K::A::work, K::size, K::A::words) && K::A::unit == 1;
 
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 3) staged_runs_kernel(const __grid_constant__ Problem p)
