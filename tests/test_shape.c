@@ -242,8 +242,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(cut->elements * cut->words <= 16 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
         KEEPS(cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS || chunks == 1 ||
               rdx_cuda_has_small_nodes(&p->recipe, p->space.in_size, cut->words) ||
-              (p->recipe.algebra == RDX_ALGEBRA_VAR && p->recipe.work == RDX_WORK_F32 &&
-               p->space.reduce_count - (chunks - 1) * chunk >= p->recipe.lanes));
+              ((p->recipe.algebra == RDX_ALGEBRA_VAR || p->recipe.algebra == RDX_ALGEBRA_LSE) &&
+               p->recipe.work == RDX_WORK_F32 && p->space.reduce_count - (chunks - 1) * chunk >= p->recipe.lanes));
         KEEPS(!s->shifted || s->classes * p->space.reduce[0].in % 16 == 0);
         if (s->shifted) { /* by elements of vectors of 16 bytes; one never reaches into the next vector */
             KEEPS(cut->elements * p->space.in_size == 16);

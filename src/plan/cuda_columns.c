@@ -339,8 +339,9 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
 }
 
 /* Elements of a vector of what straight_columns takes of chunks that fill their lanes (straight_elements); 0: nothing of this. An only chunk, of which rings keep var of many whole
-   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Of var several, where the last has a line: 640 x 49 rows
-   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 133; 640 x 49 x 2048 f32 72, 69. */
+   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Several, where the last has a line: var of 640 x 49 rows
+   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 133; 640 x 49 x 2048 f32 72, 69;
+   logsumexp of 3000 x 32768 f32 159, 99, 65536 x 4096 285, 255, bf16 250, 229. */
 static int filling_elements(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -351,7 +352,7 @@ static int filling_elements(const RdxSituation *s, int words)
         return 0;
     if (rdx_recipe_chunks(recipe) > 1) {
         const int64_t rest = recipe->count % rdx_recipe_chunk(recipe);
-        if (!var || wide || (rest > 0 && rest < recipe->lanes))
+        if (wide || (rest > 0 && rest < recipe->lanes))
             return 0;
     } else if (var && whole >= (wide ? 2 : size == 2 ? 8 : 16)) {
         return 0;
