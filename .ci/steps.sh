@@ -21,9 +21,6 @@ if [ "$(uname -m)" = x86_64 ] && ! grep -qw avx512bw /proc/cpuinfo; then
     levels=("ISAS=baseline avx2" "ISA_DEFINES=-DRDX_HAVE_BASELINE -DRDX_HAVE_AVX2")
 fi
 
-# Folds under sanitizers are looked at, not timed: gcc takes 50 s for a file of theirs so, 125 at -O3.
-folds=ISA_OPTIMISE=-O1
-
 golden() { "$(numpy_python)" tests/tree.py --check; }
 
 # What times the peers, without a GPU and without peers: a stand-in, and the report of a small sample.
@@ -62,14 +59,14 @@ nehalem() {
 sanitized() {
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
     export RDX_FUZZ_CASES=2000 CK_TIMEOUT_MULTIPLIER=10
-    make -j2 "${levels[@]}" $folds "SANITIZE=$1" all tests
-    make "${levels[@]}" $folds "SANITIZE=$1" test
+    make -j2 "${levels[@]}" "SANITIZE=$1" all tests
+    make "${levels[@]}" "SANITIZE=$1" test
 }
 
 threaded() {
     # Forked children start threads of their own here, which TSan only does when told to.
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0 RDX_FUZZ_CASES=500 CK_TIMEOUT_MULTIPLIER=10
-    make -j2 "${levels[@]}" $folds SANITIZE=thread all tests
+    make -j2 "${levels[@]}" SANITIZE=thread all tests
     build-thread/check_all pool api api_state cache sys plugin fuzz
 }
 

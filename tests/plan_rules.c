@@ -155,6 +155,11 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
     RdxType in = (RdxType)below(random, RDX_TYPE_COUNT);
     while (!rdx_op_accepts(op, in))
         in = (RdxType)below(random, RDX_TYPE_COUNT);
+    const bool byte_columns = seed % 32 == 1 || seed % 32 == 30;
+    if (byte_columns) { /* extremes of bytes, which have a kernel of their own */
+        op = RDX_MAX;
+        in = RDX_TYPE_I8;
+    }
     const bool halves = seed % 16 == 5 && rdx_op_accepts(op, RDX_TYPE_BF16), side_by_side = seed % 16 == 13;
     in = halves ? RDX_TYPE_BF16 : in;
     if (side_by_side && rdx_op_accepts(op, RDX_TYPE_F32))
@@ -223,7 +228,7 @@ void plan_random_shape(PlanShape *shape, uint64_t seed)
         lay_side_by_side(shape, random, rdx_types[in].size);
     if (seed % 8 == 2)
         lay_columns(shape, random);
-    if (seed % 16 == 14)
+    if (seed % 16 == 14 || byte_columns)
         lay_few_rows(shape, random);
     if (seed % 16 == 6 || seed % 16 == 7)
         lay_short_rows(shape, random);

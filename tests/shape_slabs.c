@@ -39,11 +39,12 @@ void shape_keeps_staged_runs(const PlanCase *p, const RdxCudaLaunch *cut)
     int64_t size = space->in_size, bytes = run->extent * size, bits = p->situation.in_align | outer->in;
     for (int d = 0; d + 1 < space->keep_rank; d++)
         bits |= space->keep[d].in;
-    KEEPS(RDX_CUDA_HAS_STAGED_RUNS(p->recipe.algebra, p->recipe.work, size, cut->words) && p->recipe.unit == 1);
+    KEEPS(RDX_CUDA_HAS_STAGED_RUNS(p->recipe.algebra, p->recipe.work, size, cut->words, p->recipe.unit));
     KEEPS((size == 2 || size == 4) && cut->elements == 1 && cut->words <= 3);
     KEEPS(run->extent >= 2 && run->in == size && columns->in == bytes && s->row_bytes == bytes && bits % 16 == 0);
     KEEPS(rdx_cuda_has_unmasked_map(&p->recipe) && s->ascending);
     KEEPS(s->group_outputs == RDX_CUDA_WARPS && s->run_outputs == columns->extent && s->residues == 1);
+    KEEPS(columns->extent >= 5);
     KEEPS(s->slices == 1 && s->items <= INT32_MAX && s->finishing != RDX_FINISHING_LAUNCH);
     KEEPS(s->slab_vectors == rdx_div_up(RDX_CUDA_WARPS * bytes, 16) && s->run == (uint32_t)run->extent);
     KEEPS((int64_t)RDX_CUDA_WARPS * p->recipe.lanes * cut->words * 4 <= s->ring_bytes);

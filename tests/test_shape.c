@@ -112,6 +112,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->ring_bytes % 16 == 0 && cut->shared_bytes % 4 == 0 && cut->finish_shared_bytes % 4 == 0);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
+    case RDX_CUDA_KIND_BYTE_COLUMNS: /* the same of aligned vectors of 16 alone */
     case RDX_CUDA_KIND_SHORT_COLUMNS: { /* outputs anywhere, or packed columns, small elements in aligned vectors or shifted */
         int64_t n = p->space.reduce_count, rows = rdx_max(rdx_pow2_ceil(n), 2), size = p->space.in_size;
         int64_t few = size >= 8 ? 1 : size == 4 ? 1 + (rows <= 16) : 4 / size, own = rows <= 8 ? cut->elements : few;
@@ -123,6 +124,9 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         bool sought = p->recipe.indexed && p->recipe.work == RDX_WORK_I32 && (size == 2 || size == 4) && !s->gathers;
         KEEPS(n > 0 && n <= (sought ? 32 : 16) && p->space.reduce_rank <= 1 && s->finishing == RDX_FINISHING_NONE);
         bool fit = p->space.keep_count <= INT32_MAX / 2, crosses = vectors && fit && p->space.keep_rank <= 2;
+        KEEPS(cut->kind == RDX_CUDA_KIND_SHORT_COLUMNS ||
+              (RDX_CUDA_HAS_BYTE_COLUMNS(p->recipe.algebra, p->recipe.work, p->recipe.unit, size) && own == 16 &&
+               n <= 8 && vectors && crosses));
         int64_t tile = RDX_CUDA_THREADS * own,
                 all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(s->run_outputs, tile));
         KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all) && s->slices == 1);

@@ -16,56 +16,6 @@ enum {
     RESERVED = 1024, /* bytes of shared memory beside those of each block */
 };
 
-static bool has_short_runs(const RdxSpace *space)
-{
-    return space->keep_rank > 1 && rdx_space_inner_extent(space) < RDX_CUDA_LONG_RUN;
-}
-
-/* Sixteen rows, and nine and more of two bytes but for indices, are as fast or faster in blocks of columns. H200, 128 MB, us, there and in a thread's registers: 12 rows of f32 sum
-   36.8, 35.3, argmax 56.6, 41.1; of bf16 sum 41.0, 57.8, max 42.0, 63.4, var 64.6, 80.7, argmax 83.6, 66.5. */
-static bool is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
-{
-    const bool many = space->reduce_count == RDX_CUDA_SHORT_ROWS ||
-                      (space->reduce_count > RDX_CUDA_FEW_ROWS && space->in_size == 2 && !recipe->indexed);
-    return config->variant == RDX_FORM_REGISTERS && config->vector_bytes == 16 && many && !has_short_runs(space);
-}
-
-/* Groups of a block's tiles of columns, all of whose rows its threads have; of vectors of small elements they cross from run to run. Outputs are sought one by one where their columns do
-   not lie side by side, where runs of others would leave more than half of a tile's threads idle, and of maps that kernels do not know. */
-bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
-{
-    const RdxSpace *space = s->space;
-    const int size = space->in_size;
-    const bool held = config->variant == RDX_FORM_REGISTERS || config->variant == RDX_FORM_GATHER,
-               known = rdx_cuda_has_unmasked_map(s->recipe) || rdx_cuda_has_masked_map(s->recipe);
-    if (!held || space->reduce_rank > 1 || space->keep_rank == 0 || rdx_cuda_is_row(space) || s->recipe->count == 0 ||
-        s->recipe->count > rdx_cuda_most_rows(s->recipe, size) || config->slices > 1 ||
-        config->finishing != RDX_FINISHING_NONE || is_streamed(space, s->recipe, config))
-        return false;
-    RdxCudaShape *shape = &launch->shape;
-    launch->elements = RDX_CUDA_SHORT_COLUMNS(s->recipe->algebra, size, launch->words);
-    const RdxCudaShort cut = rdx_cuda_cut_short(s->recipe, size, launch->words);
-    const int64_t run = rdx_space_inner_extent(space), tile = (int64_t)RDX_CUDA_THREADS * cut.own;
-    const bool packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
-               idle = space->keep_rank > 1 && 2 * run < tile,
-               vectors = RDX_CUDA_HAS_SMALL_COLUMNS(size) && config->vector_bytes >= cut.own * size &&
-                         run % cut.own == 0 && RDX_CUDA_HAS_SMALL_VECTORS(s->recipe->work),
-               crosses = packed && known && vectors && few && space->keep_rank <= 2;
-    rdx_cuda_take_parts(shape, config);
-    shape->gathers = !packed || !known || (idle && few && !crosses);
-    shape->shifted = RDX_CUDA_HAS_SMALL_COLUMNS(size) && !vectors;
-    if (shape->gathers && (!few || s->recipe->count > RDX_CUDA_SHORT_ROWS))
-        return false;
-    shape->columns = true;
-    shape->run_outputs = shape->gathers || crosses ? space->keep_count : run;
-    shape->group_outputs = shape->gathers
-                               ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size)
-                               : rdx_min((int64_t)RDX_CUDA_THREADS * cut.all, rdx_round_up(shape->run_outputs, tile));
-    rdx_cuda_divide_by(shape, crosses ? rdx_max(run, 1) : RDX_CUDA_NO_RUN);
-    rdx_cuda_count_items(launch, s);
-    return shape->items <= INT32_MAX;
-}
-
 /* Warps for which a multiprocessor has registers and shared memory, of which a block takes so many bytes. */
 static int64_t held_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape, int64_t bytes)
 {
@@ -324,8 +274,8 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
 /* Packed columns, aligned to 16 bytes. */
 static bool are_vectors(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
-    return (config->variant == RDX_FORM_COLUMNS || is_streamed(space, recipe, config)) && config->vector_bytes == 16 &&
-           space->reduce_count > 1;
+    return (config->variant == RDX_FORM_COLUMNS || rdx_cuda_is_streamed(space, recipe, config)) &&
+           config->vector_bytes == 16 && space->reduce_count > 1;
 }
 
 /* As straight_columns.cuh stamps them (straight_elements). */
@@ -340,7 +290,7 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
 
 /* Elements of a vector of what straight_columns takes of chunks that fill their lanes (straight_elements); 0: nothing of this. An only chunk, of which rings keep var of many whole
    lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Several, where the last has a line: var of 640 x 49 rows
-   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 133; 640 x 49 x 2048 f32 72, 69;
+   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 131; 640 x 49 x 2048 f32 72, 69;
    logsumexp of 3000 x 32768 f32 159, 99, 65536 x 4096 285, 255, bf16 250, 229. */
 static int filling_elements(const RdxSituation *s, int words)
 {
@@ -367,7 +317,7 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     const RdxSpace *space = s->space;
     const bool small = rdx_cuda_has_small_nodes(s->recipe, space->in_size, launch->words);
     launch->elements = small ? 16 / space->in_size : filling_elements(s, launch->words);
-    const int fewest = is_streamed(space, s->recipe, config) ? RDX_CUDA_FEW_ROWS + 1 : RDX_CUDA_SHORT_ROWS;
+    const int fewest = rdx_cuda_is_streamed(space, s->recipe, config) ? RDX_CUDA_FEW_ROWS + 1 : RDX_CUDA_SHORT_ROWS;
     if (space->reduce_rank != 1 || space->keep_rank == 0 || s->recipe->count < fewest || launch->elements == 0 ||
         !rdx_cuda_has_unmasked_map(s->recipe))
         return false;

@@ -70,8 +70,8 @@ enum { RDX_CUDA_HALF_VECTOR = 8 };
 #define RDX_CUDA_GATHERS_LANES(size, words, unit) (((size) == 2 || (size) == 4) && (words) <= 3 && (unit) == 1)
 /* Of which ops and elements short runs of RDX_CUDA_STAGED_OUTPUTS neighbouring outputs are staged in shared memory (kernel_staged_runs.cu): runs of so many are whole vectors, a
    warp has one. A run has no more bytes than two lines. What is asked for often: all that is gathered so would be 300 KB more of the plugin. */
-#define RDX_CUDA_HAS_STAGED_RUNS(algebra, work, size, words)                                                           \
-    (((work) == RDX_WORK_F32 || (work) == RDX_WORK_I32) && RDX_CUDA_GATHERS_LANES(size, words, 1) &&                   \
+#define RDX_CUDA_HAS_STAGED_RUNS(algebra, work, size, words, unit)                                                     \
+    (((work) == RDX_WORK_F32 || (work) == RDX_WORK_I32) && RDX_CUDA_GATHERS_LANES(size, words, unit) &&                \
      ((algebra) == RDX_ALGEBRA_SUM || (algebra) == RDX_ALGEBRA_SUMSQ || (algebra) == RDX_ALGEBRA_VAR ||                \
       (algebra) == RDX_ALGEBRA_MAX || (algebra) == RDX_ALGEBRA_ARGMAX))
 enum { RDX_CUDA_STAGED_OUTPUTS = 8, RDX_CUDA_MOST_STAGED_RUN = 1024 };
@@ -118,18 +118,18 @@ enum { RDX_CUDA_TILE_LINES = 4, RDX_CUDA_TWICE_LINES = 8 /* of what is looked at
 #define RDX_CUDA_THREAD_TILES(N) (RDX_CUDA_CHUNK_LINES / (N))
 
 /* Columns of at most sixteen rows, of indices 32 (kernel_short_columns.cu): elements that a thread has of a tile, eight bytes where nodes are one word (max of 4 x 32M i8 71 us by four, 58 by eight; sums 206
-   and 339), sixteen where they are extremes, which stay as they are (by eight and so: max of 64 x 3 x 1M u8 85, 72, min of 2 x 64M i8 67, 52), 16 of elements of two (by eight and so: sum of 5 x 13M bf16 60, 43, of 8 x 8M 44, 38, max of 5 x 27M 143, 106, var of 3 x 22M
+   and 339), 16 of elements of two (by eight and so: sum of 5 x 13M bf16 60, 43, of 8 x 8M 44, 38, max of 5 x 27M 143, 106, var of 3 x 22M
    78, 71), of more than eight rows fewer, of more than sixteen a word; tiles of so many rows. Small elements come in words, or in vectors where the work is of 32 bits. */
 #define RDX_CUDA_HAS_SMALL_COLUMNS(size) ((size) < 4)
 #define RDX_CUDA_HAS_SMALL_VECTORS(work) ((work) != RDX_WORK_F64 && (work) != RDX_WORK_I64)
-#define RDX_CUDA_SHORT_COLUMNS(algebra, size, words)                                                                   \
-    ((size) == 1 && (words) == 1   ? ((algebra) == RDX_ALGEBRA_MAX ? 16 : 8)                                           \
-     : (size) == 2 && (words) <= 2 ? 8                                                                                 \
-     : (size) <= 4                 ? 4                                                                                 \
-                                   : 16 / (size))
+#define RDX_CUDA_SHORT_COLUMNS(size, words)                                                                            \
+    (((size) == 1 && (words) == 1) || ((size) == 2 && (words) <= 2) ? 8 : (size) <= 4 ? 4 : 16 / (size))
 #define RDX_CUDA_MANY_SHORT_COLUMNS(size) ((size) < 4 ? 4 / (size) : (size) < 8 ? 8 / (size) : 1)
 #define RDX_CUDA_SOUGHT_COLUMNS(size) ((size) < 4 ? 4 / (size) : 1)
 #define RDX_CUDA_SHORT_TILES(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
+/* Which elements byte_columns has vectors of 16 of, where they are aligned (kernel_byte_columns.cu). */
+#define RDX_CUDA_HAS_BYTE_COLUMNS(algebra, work, unit, size)                                                           \
+    ((algebra) == RDX_ALGEBRA_MAX && (work) == RDX_WORK_I32 && (unit) == 1 && (size) == 1)
 /* Whose indices are sought once the greatest of all rows is known: of so many rows. */
 #define RDX_CUDA_SEEKS_ROWS(indexed, work, size) ((indexed) && (work) == RDX_WORK_I32 && ((size) == 2 || (size) == 4))
 enum { RDX_CUDA_FEW_ROWS = 8, RDX_CUDA_SHORT_ROWS = 16, RDX_CUDA_SOUGHT_ROWS = 32 };
@@ -172,7 +172,7 @@ typedef struct RdxCudaShape {
     /* short_rows, tile_rows: threads that share a row of several lines, as thread_rows says 1 (of a line, line_fold.cuh); lines and bytes of a row; bytes from row to row of a tile, 0 where rows are packed;
        v / (vectors of a row) = (v * row_magic) >> 16. */
     int mates, lines, row_bytes, pitch, row_magic;
-    /* slabs: row_bytes and pitch are theirs, mates is 1; bytes from one to the next in memory; outputs of one, and the most vectors in which one lies;
+    /* slabs: row_bytes and pitch are theirs, mates is 1, as of staged_runs; bytes from one to the next in memory; outputs of one, and the most vectors in which one lies;
        n / (so many) = high(n * magic). staged_runs: row_bytes of a run, whose elements inner_magic divides by; slab_vectors of a group's runs side by side. */
     int64_t slab_step;
     int slab_outputs, slab_vectors;

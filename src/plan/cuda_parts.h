@@ -1,4 +1,4 @@
-/* What the kernels' shapes have in common; for cuda_launch.c, cuda_rows.c, cuda_columns.c and cuda_slabs.c; and what strategies ask of them. */
+/* What the kernels' shapes have in common; for cuda_launch.c, cuda_rows.c, cuda_columns.c, cuda_short.c and cuda_slabs.c; and what strategies ask of them. */
 #ifndef RDX_PLAN_CUDA_PARTS_H
 #define RDX_PLAN_CUDA_PARTS_H
 
@@ -14,20 +14,22 @@ enum { RDX_CUDA_LONG_RUN = 64 };
 #include "cuda_kernels.def"
 #undef X
 
-/* Columns that a thread of short_columns has of a tile of all rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
+/* Columns that a thread of short_columns has of a tile of `count` rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
 typedef struct RdxCudaShort {
     int own, all;
 } RdxCudaShort;
 
-static inline RdxCudaShort rdx_cuda_cut_short(const RdxRecipe *recipe, int size, int words)
+static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count)
 {
-    const int rows = (int)rdx_max(2, rdx_pow2_ceil(recipe->count)),
-              own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(recipe->algebra, size, words)
+    const int rows = (int)rdx_max(2, rdx_pow2_ceil(count)),
+              own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(size, words)
                     : rows <= RDX_CUDA_SHORT_ROWS ? RDX_CUDA_MANY_SHORT_COLUMNS(size)
                                                   : RDX_CUDA_SOUGHT_COLUMNS(size);
     return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size)};
 }
 
+/* Whether blocks of columns (cuda_columns.c) take few rows in their place. */
+bool rdx_cuda_is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 /* The most rows of a column that a thread of it has. */
 static inline int rdx_cuda_most_rows(const RdxRecipe *recipe, int size)
 {

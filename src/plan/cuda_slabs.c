@@ -13,7 +13,8 @@ enum {
     LEAST_RUN = 2048,
     BLOCKS = 3,
     WAVES = 8,
-    FEW_PARTS = 4 /* of a run */
+    FEW_PARTS = 4,    /* of a run */
+    LEAST_COLUMNS = 5 /* of a group of eight, all of which are folded */
 };
 
 /* Whether the elements of a slab leave no 16 bytes without one: then no vector is copied that holds none, which may be no memory of the caller's. */
@@ -160,10 +161,10 @@ bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
-/* Bytes of the runs of a whole group side by side. */
+/* Bytes of the runs of a whole group side by side: whole vectors, of eight elements of two bytes and more. */
 static int64_t staged_pitch(const RdxLayout *layout)
 {
-    return rdx_round_up(RDX_CUDA_STAGED_OUTPUTS * layout->run * layout->size, WIDEST);
+    return RDX_CUDA_STAGED_OUTPUTS * layout->run * layout->size;
 }
 
 int64_t rdx_cuda_staged_runs(const RdxSituation *s, const RdxLayout *layout)
@@ -171,10 +172,11 @@ int64_t rdx_cuda_staged_runs(const RdxSituation *s, const RdxLayout *layout)
     const RdxSpace *space = s->space;
     const int64_t run_bytes = layout->run * layout->size, chunk = RDX_CUDA_CHUNK_LINES * layout->lanes;
     if (space->reduce_rank != 2 || space->reduce_count > INT32_MAX || layout->run < 2 ||
-        run_bytes > RDX_CUDA_MOST_STAGED_RUN || layout->columns < 2 || layout->keep_stride != run_bytes ||
+        run_bytes > RDX_CUDA_MOST_STAGED_RUN || layout->columns < LEAST_COLUMNS || layout->keep_stride != run_bytes ||
         rdx_common_align(layout->stream_align, space->reduce[0].in) < WIDEST || space->copy_count != 1 ||
-        !RDX_CUDA_HAS_STAGED_RUNS(s->recipe->algebra, s->recipe->work, layout->size, (layout->state_bytes + 3) / 4) ||
-        s->recipe->unit != 1 || !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
+        !RDX_CUDA_HAS_STAGED_RUNS(s->recipe->algebra, s->recipe->work, layout->size, (layout->state_bytes + 3) / 4,
+                                  s->recipe->unit) ||
+        !rdx_cuda_has_unmasked_map(s->recipe) || !rdx_cuda_is_ascending(space))
         return 0;
     /* The most runs that a chunk touches. */
     const int64_t runs = rdx_min((chunk - 2) / layout->run + 2, layout->runs), bytes = runs * staged_pitch(layout);

@@ -77,7 +77,7 @@ void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, 
     double asked = layout->fast_stride == 0 ? layout->touched : elements * each;
     *demand = (RdxDemand){0};
     demand->read = layout->touched * (layout->touched > (double)situation->device->l2_bytes ? repeats : 1);
-    bool staged = config->variant == RDX_FORM_TILE;
+    bool staged = config->variant == RDX_FORM_TILE && config->tile_bytes > 0;       /* slabs */
     double slabs = staged ? (double)layout->slabs * (double)layout->slab_bytes : 0; /* gaps within a slab come along */
     demand->read = slabs > demand->read ? slabs : demand->read;
     demand->written = layout->written;

@@ -71,7 +71,7 @@ static bool have_halves(const RdxSituation *situation, const RdxLayout *layout)
 /* Bytes of shared memory in which runs are staged (kernel_staged_runs.cu), 0: they are not. All that is else gathered; and of runs that come by vectors or half vectors
    those of var, whose joins are few so, but where there is little to read (H200, us, by vectors and so: bf16 640 x 1024 x 14 x 14 over 0, 2, 3 108, 82, x 8 x 8 42, 33, 1000 x 2048 x 4 x 4 41, 29,
    f32 320 x 1024 x 14 x 14 75, 68; but 32 x 1024 x 14 x 14 13.5, 15.5, and sums of those before 61, 64 and 28, 28). */
-static int64_t staged_bytes(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config)
+static int64_t staged_runs_bytes(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config)
 {
     const bool var = situation->recipe->algebra == RDX_ALGEBRA_VAR,
                little = rdx_space_bytes(situation->space) < situation->device->heavy_bytes / 4.0;
@@ -90,7 +90,7 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     }
     int warps = trial->warps, outputs = trial->outputs;
     int64_t groups = rdx_div_up(layout->outputs, outputs);
-    const int64_t staged = staged_bytes(situation, layout, config);
+    const int64_t staged = staged_runs_bytes(situation, layout, config);
     if (staged > 0) {
         config->variant = RDX_FORM_TILE;
         config->vector_bytes = WIDEST;
