@@ -39,23 +39,24 @@ template <class K> struct StagedRuns {
         typename S::State state[OWN];
         Vector<K::bytes> greatest[OWN];
         auto take = [&](int first, auto count) RDX_INLINED {
-            constexpr int COUNT = decltype(count)::value;
-            Vector<K::bytes> got[OWN][COUNT + 1];
+            constexpr int COUNT = decltype(count)::value, EACH = COUNT + 1;
+            Vector<K::bytes> got[OWN * EACH];
 #pragma unroll
             for (int i = 0; i < COUNT; i++)
-                ask(before + lane + (first + i) * lanes, [&](int o) -> Vector<K::bytes> & { return got[o][i]; });
+                ask<EACH>(before + lane + (first + i) * lanes, got + i);
 #pragma unroll
             for (int o = 0; o < OWN; o++) {
+                Vector<K::bytes> *own = got + o * EACH;
                 if constexpr (numbers) {
-                    got[o][COUNT] = first == 0 ? got[o][0] : greatest[o];
-                    greatest[o] = greatest_of<In, COUNT + 1>(p.recipe, got[o]);
-                    continue;
-                }
+                    own[COUNT] = first == 0 ? own[0] : greatest[o];
+                    greatest[o] = greatest_of<In, EACH>(p.recipe, own);
+                } else {
 #pragma unroll
-                for (int i = 0; i < COUNT; i++) {
-                    T x, y;
-                    read_element<A, In, MAP>(p.recipe, got[o][i].word, 0, x, y);
-                    state[o] = first + i == 0 ? S::begin(x, y, 0) : S::next(state[o], x, y, first + i, 0);
+                    for (int i = 0; i < COUNT; i++) {
+                        T x, y;
+                        read_element<A, In, MAP>(p.recipe, own[i].word, 0, x, y);
+                        state[o] = first + i == 0 ? S::begin(x, y, 0) : S::next(state[o], x, y, first + i, 0);
+                    }
                 }
             }
         };
@@ -81,13 +82,13 @@ template <class K> struct StagedRuns {
         }
     }
 
-    /* An element of each output. */
-    template <class Got> __device__ __forceinline__ void ask(unsigned element, Got got) const
+    /* An element of each output, EACH places from each other. */
+    template <int EACH> __device__ __forceinline__ void ask(unsigned element, Vector<K::bytes> *got) const
     {
         const SharedAt from = at + element * K::size + __umulhi(element, p.shape.inner_magic) * gap;
 #pragma unroll
         for (int o = 0; o < OWN; o++)
-            load_shared_element<K::size>(got(o).word, from + o * p.shape.row_bytes, false);
+            load_shared_element<K::size>(got[o * EACH].word, from + o * p.shape.row_bytes, false);
     }
 };
 
