@@ -684,7 +684,7 @@ NAMED_CUDA = [
      "is_filled(space, layout) && rdx_space_is_dense(space)", "is_filled(space, layout)", "plain"),
     ("tiles of slabs go on behind the dim around them", "src/plan/cuda_slabs.c",
      "shape->run_outputs = layout.slab_run * layout.slab_outputs;", "shape->run_outputs = s->space->keep_count;", "plain"),
-    ("slabs by a multiplier that is rounded down", "src/plan/cuda_launch.c", "<< 32) / divisor + 1)", "<< 32) / divisor)", "plain"),
+    ("slabs by a multiplier that is rounded down", "src/plan/cuda_slabs.c", "<< 32) / divisor + 1)", "<< 32) / divisor)", "plain"),
     ("slabs lie in shared memory as if all were aligned", "src/kernels/cuda/kernel_slabs.cu",
      "            tile.at += (int)((uintptr_t)from & 15);\n", "", "plain"),
     ("groups of a slab's lanes in their own order", "src/kernels/cuda/kernel_slabs.cu",

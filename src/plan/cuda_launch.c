@@ -77,11 +77,6 @@ void rdx_cuda_take_parts(RdxCudaShape *shape, const RdxConfig *config)
     shape->finishing = config->finishing;
 }
 
-uint32_t rdx_cuda_magic_of(int64_t divisor)
-{
-    return (uint32_t)(((int64_t)1 << 32) / divisor + 1);
-}
-
 /* e / run by a multiplication, for e < 2^31: run <= 2^shift, magic = 2^32 (2^shift - run) / run + 1. */
 void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run)
 {

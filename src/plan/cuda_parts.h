@@ -52,8 +52,6 @@ int64_t rdx_cuda_chunks(const RdxCudaLaunch *launch, const RdxRecipe *recipe);
 int rdx_cuda_ring_bytes(const RdxRecipe *recipe, int groups);
 int rdx_cuda_log2_up(int64_t n);
 
-/* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
-uint32_t rdx_cuda_magic_of(int64_t divisor);
 /* What divides by a run's length, which is below 2^31 (kernels/cuda/index.cuh: run_of_element). */
 void rdx_cuda_divide_by(RdxCudaShape *shape, int64_t run);
 /* In this order: parts as the configuration has them, the division by a run's length, and, once group_outputs and run_outputs stand,

@@ -133,6 +133,12 @@ bool rdx_cuda_cut_slabs(RdxCudaSlabs *slabs, const RdxSituation *s, const RdxLay
     return true;
 }
 
+/* n / divisor = high(n * magic) for n * divisor < 2^32, divisor > 1: what a tile holds is far fewer. */
+static uint32_t magic_of(int64_t divisor)
+{
+    return (uint32_t)(((int64_t)1 << 32) / divisor + 1);
+}
+
 bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     RdxCudaShape *shape = &launch->shape;
@@ -152,9 +158,9 @@ bool rdx_cuda_take_slabs(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     shape->pitch = (int)slabs.pitch;
     shape->slab_step = layout.slab_step;
     shape->slab_vectors = (int)vectors;
-    shape->vectors_magic = rdx_cuda_magic_of(vectors);
+    shape->vectors_magic = magic_of(vectors);
     shape->slab_outputs = (int)layout.slab_outputs;
-    shape->inner_magic = rdx_cuda_magic_of(layout.slab_outputs);
+    shape->inner_magic = magic_of(layout.slab_outputs);
     shape->group_outputs = slabs.of_warp * layout.slab_outputs;
     shape->run_outputs = layout.slab_run * layout.slab_outputs; /* of the dim around them */
     rdx_cuda_count_items(launch, s);
@@ -200,8 +206,8 @@ bool rdx_cuda_take_staged_runs(RdxCudaLaunch *launch, const RdxSituation *s, con
     shape->mates = 1;
     shape->row_bytes = (int)(layout.run * layout.size);
     shape->slab_vectors = (int)(pitch / WIDEST);
-    shape->vectors_magic = rdx_cuda_magic_of(shape->slab_vectors);
-    shape->inner_magic = rdx_cuda_magic_of(layout.run);
+    shape->vectors_magic = magic_of(shape->slab_vectors);
+    shape->inner_magic = magic_of(layout.run);
     shape->group_outputs = RDX_CUDA_STAGED_OUTPUTS;
     shape->run_outputs = layout.columns;
     rdx_cuda_count_items(launch, s);
