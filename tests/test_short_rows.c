@@ -1,4 +1,5 @@
-/* Short rows of every length at every level: whichever place of a row the greatest element has, and sums of nothing but -0. */
+/* Short rows of every length at every level: whichever place of a row the greatest element has, which of equal ones or of NaN is named, and sums
+   of nothing but -0. */
 #include "kernels/cpu/isa.h"
 #include "task.h"
 
@@ -13,22 +14,23 @@ enum { LONGEST = 140 };
 static const struct {
     RdxDtype dtype;
     size_t size;
-    unsigned char one[8];
+    unsigned char one[8], nan[8], infinity[8]; /* integers have no NaN, and 0 in its place */
 } types[] = {
-    {{0, 8, 1}, 1, {1}},
-    {{1, 8, 1}, 1, {1}},
-    {{4, 16, 1}, 2, {0x80, 0x3f}},
-    {{2, 16, 1}, 2, {0x00, 0x3c}},
-    {{2, 32, 1}, 4, {0, 0, 0x80, 0x3f}},
-    {{2, 64, 1}, 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
+    {{0, 8, 1}, 1, {1}, {0}, {0}},
+    {{1, 8, 1}, 1, {1}, {0}, {0}},
+    {{4, 16, 1}, 2, {0x80, 0x3f}, {0xc0, 0x7f}, {0x80, 0x7f}},
+    {{2, 16, 1}, 2, {0x00, 0x3c}, {0x00, 0x7e}, {0x00, 0x7c}},
+    {{2, 32, 1}, 4, {0, 0, 0x80, 0x3f}, {0, 0, 0xc0, 0x7f}, {0, 0, 0x80, 0x7f}},
+    {{2, 64, 1}, 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, {0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}},
 };
 
-static void reduce(int op, RdxTensor *in, RdxTensor *out)
+static void reduce(int op, int nan, RdxTensor *in, RdxTensor *out)
 {
     int32_t axes[] = {1};
     RdxProblem problem = RDX_PROBLEM_INIT;
     RdxPlan *plan = NULL;
     problem.op = op;
+    problem.nan = nan;
     problem.axes = axes;
     problem.naxes = 1;
     problem.in = in;
@@ -55,8 +57,8 @@ static void check_places(const char *level, int type, int64_t n)
         RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
                   to = {out, {1, 0}, 1, types[type].dtype, shape, NULL, 0},
                   at = {index, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
-        reduce(least ? RDX_MIN : RDX_MAX, &from, &to);
-        reduce(least ? RDX_ARGMIN : RDX_ARGMAX, &from, &at);
+        reduce(least ? RDX_MIN : RDX_MAX, RDX_NAN_PROPAGATE, &from, &to);
+        reduce(least ? RDX_ARGMIN : RDX_ARGMAX, RDX_NAN_PROPAGATE, &from, &at);
         for (int64_t i = 0; i < n; i++) {
             DEMAND(memcmp(out + (size_t)i * size, least ? zero : types[type].one, size) == 0,
                    "%s: type %d: the extreme of row %lld of %lld", level, type, (long long)i, (long long)n);
@@ -69,6 +71,48 @@ static void check_places(const char *level, int type, int64_t n)
     }
 }
 
+/* Row i of n rows is `before` up to place i and from there on `after`, whose first is named. Of one more row, which is all `before`,
+   it is the first, or -1 where that is NaN and left out. */
+static void check_first(const char *level, int type, int64_t n, int op, int nan, const unsigned char *before,
+                        const unsigned char *after)
+{
+    const size_t size = types[type].size;
+    int64_t shape[] = {n + 1, n};
+    unsigned char *in = malloc((size_t)((n + 1) * n) * size);
+    int64_t *index = malloc((size_t)(n + 1) * sizeof *index);
+    ck_assert(in && index);
+    for (int64_t i = 0; i < (n + 1) * n; i++)
+        memcpy(in + (size_t)i * size, i % n < i / n ? before : after, size);
+    RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
+              at = {index, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
+    reduce(op, nan, &from, &at);
+    for (int64_t i = 0; i <= n; i++)
+        DEMAND(index[i] == (i < n                 ? i
+                            : nan == RDX_NAN_OMIT ? -1
+                                                  : 0),
+               "%s: type %d: the first in row %lld of %lld is said to be %lld", level, type, (long long)i, (long long)n,
+               (long long)index[i]);
+    free(in);
+    free(index);
+}
+
+static void check_firsts(const char *level, int type, int64_t n)
+{
+    static const unsigned char zero[8];
+    const unsigned char *one = types[type].one, *nan = types[type].nan, *infinity = types[type].infinity;
+    unsigned char below[8];
+    memcpy(below, infinity, sizeof below);
+    below[types[type].size - 1] |= 0x80;
+    check_first(level, type, n, RDX_ARGMAX, RDX_NAN_PROPAGATE, zero, one);
+    check_first(level, type, n, RDX_ARGMIN, RDX_NAN_PROPAGATE, one, zero);
+    if (memcmp(nan, zero, sizeof zero) == 0)
+        return;
+    check_first(level, type, n, RDX_ARGMAX, RDX_NAN_PROPAGATE, one, nan);
+    check_first(level, type, n, RDX_ARGMIN, RDX_NAN_PROPAGATE, zero, nan);
+    check_first(level, type, n, RDX_ARGMAX, RDX_NAN_OMIT, nan, below);
+    check_first(level, type, n, RDX_ARGMIN, RDX_NAN_OMIT, nan, infinity);
+}
+
 static void check_zeros(const char *level, int64_t rows, int64_t n)
 {
     int64_t shape[] = {rows, n};
@@ -77,7 +121,7 @@ static void check_zeros(const char *level, int64_t rows, int64_t n)
     for (int64_t i = 0; i < rows * n; i++)
         in[i] = -0.0f;
     RdxTensor from = {in, {1, 0}, 2, {2, 32, 1}, shape, NULL, 0}, to = {out, {1, 0}, 1, {2, 32, 1}, shape, NULL, 0};
-    reduce(RDX_SUM, &from, &to);
+    reduce(RDX_SUM, RDX_NAN_PROPAGATE, &from, &to);
     for (int64_t i = 0; i < rows; i++)
         DEMAND(out[i] == 0 && signbit(out[i]), "%s: the sum of row %lld of %lld zeros below", level, (long long)i,
                (long long)n);
@@ -92,8 +136,10 @@ START_TEST(every_length)
     for (int level = 0; level < count; level++) {
         ck_assert_int_eq(rdx_cpu_set_isa(levels[level]), RDX_OK);
         for (int64_t n = 2; n <= LONGEST; n++) {
-            for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++)
+            for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++) {
                 check_places(levels[level], type, n);
+                check_firsts(levels[level], type, n);
+            }
             check_zeros(levels[level], 19, n);
         }
     }

@@ -7,6 +7,7 @@
 #include "../scalar.h"
 #include "groups.h"
 #include "narrow.h"
+#include "seek.h"
 #include "vector.h"
 #include "widen.h"
 
@@ -78,6 +79,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define T int32_t
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f32
+#define SEEKS f32
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, true, TURN, NAN_KEY)
 #define INDEXED 1
@@ -100,6 +102,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define T int64_t
 #define RDX_SUFFIX i64
 #define FUSED i64_of_f64
+#define SEEKS f64
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, true, TURN, NAN_KEY)
 #define INDEXED 1
@@ -188,6 +191,13 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
     FUSES_ALL(IN, ALGEBRA, WORK, MAP, algebra, name, short_rows, NULL, NULL)
 #define FUSES_MAX(IN, WORK, MAP, name, short_rows)                                                                     \
     FUSES_ALL(IN, MAX, WORK, MAP, max, name, short_rows, max_any_rows_##name, NULL)
+#ifdef RDX_HAVE_SEEK
+#define SEEKS_ROWS(name) argmax_any_rows_##name
+#else
+#define SEEKS_ROWS(name) NULL
+#endif
+#define FUSES_ARGMAX(IN, WORK, name, short_rows)                                                                       \
+    FUSES_ALL(IN, ARGMAX, WORK, KEY_ARG, argmax, name, short_rows, SEEKS_ROWS(name), NULL)
 #define FUSES_REAL(IN, ALGEBRA, algebra, name)                                                                         \
     FUSES_ALL(IN, ALGEBRA, F32, NONE, algebra, name, algebra##_short_rows_##name, NULL, algebra##_join_lanes_##name)
 
@@ -202,10 +212,10 @@ const RdxFused RDX_LEVEL(fused)[] = {
     FUSES_MAX(BF16, I32, KEY, k16, max_short_rows_i32_of_bf16),
     FUSES_MAX(F16, I32, KEY, k16, NULL),
     FUSES_MAX(F64, I64, KEY, i64_of_f64, max_short_rows_i64_of_f64),
-    FUSES(F32, ARGMAX, I32, KEY_ARG, argmax, i32_of_f32, argmax_short_rows_i32_of_f32),
+    FUSES_ARGMAX(F32, I32, i32_of_f32, argmax_short_rows_i32_of_f32),
     FUSES(BF16, ARGMAX, I32, KEY_ARG, argmax, k16, argmax_short_rows_i32_of_bf16),
     FUSES(F16, ARGMAX, I32, KEY_ARG, argmax, k16, NULL),
-    FUSES(F64, ARGMAX, I64, KEY_ARG, argmax, i64_of_f64, argmax_short_rows_i64_of_f64),
+    FUSES_ARGMAX(F64, I64, i64_of_f64, argmax_short_rows_i64_of_f64),
     FUSES(F32, ISUM, U8, NONZERO, isum, u8_of_f32, NULL),
     FUSES(F32, ISUM, U8, ZERO, isum, u8_of_f32, NULL),
     FUSES(BOOL, ISUM, U8, NONZERO, isum, u8_of_bool, NULL),

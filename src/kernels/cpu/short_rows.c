@@ -48,9 +48,12 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     }
 }
 
+/* Of indices, where they ascend. */
 static bool has_any_rows(const RdxWorker *worker, int64_t n)
 {
-    return worker->code->any_rows && n * worker->space->in_size >= RDX_BLOCK_BYTES;
+    const RdxSpace *space = worker->space;
+    const bool descends = worker->recipe->indexed && space->reduce_rank && space->reduce[0].index < 0;
+    return worker->code->any_rows && !descends && n * space->in_size >= RDX_BLOCK_BYTES;
 }
 
 static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip nodes)
@@ -58,6 +61,8 @@ static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     RdxRows rows = {.in = block->in, .step = block->in_step, .count = block->outputs, .n = n, .nodes = nodes};
     rows.algebra = worker->code->algebra;
     rows.load = worker->code->load;
+    rows.index = worker->space->index_offset;
+    rows.index_step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
     worker->code->any_rows(&rows);
 }
 
