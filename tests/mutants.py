@@ -76,6 +76,8 @@ NAMED = [
      "found |= SEEK(bits)(MY(hits)(x + own, all, nan)) << (at - base)"),
     ("the second of two registers is not asked about NaN", "src/kernels/cpu/seek.inc",
      "SEEK(unordered)(got[r - 1], got[r])", "SEEK(unordered)(got[r - 1], got[r - 1])"),
+    ("the end of a row of logsumexp is not added up", "src/kernels/cpu/fold_lse.inc",
+     "MY(sums)(s, m, &last, rest, ahead, 1);", "(void)last;"),
     ("NaN alone, and left out, is an infinity", "src/kernels/cpu/seek.inc", "if (place == n) {", "if (place > n) {"),
     ("what a last register of a short row lacks is added", "src/kernels/cpu/groups.inc",
      "RDX_GROUP(first)(MY(lift_group)(end), rest)",

@@ -137,13 +137,13 @@ static bool takes_lines_in_turn(const RdxWorker *worker)
     return !other[worker->recipe->algebra] && !descends;
 }
 
-/* Rows whose last line is not whole: of all but those that fold lines in their own way, where that line is the last by its index
-   and, of bf16, which folds take in pairs, even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s
+/* Rows whose last line is not whole: where that line is the last by its index and, of bf16, which folds take in pairs, even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s
    of two threads on a Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
     const RdxRecipe *recipe = worker->recipe;
-    return n > recipe->lanes && takes_lines_in_turn(worker) && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
+    const bool in_turn = takes_lines_in_turn(worker) || rdx_recipe_is_twice(recipe);
+    return n > recipe->lanes && in_turn && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
 }
 
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
