@@ -1,6 +1,5 @@
 /* The pool. A job is a generation number, a body and a counter of parts still to be taken: workers and the caller take parts from
-   it until none is left, so it does not matter how many workers there are. The split itself is static: a part is always the same
-   piece of work. */
+   it until none is left, so it does not matter how many workers there are. */
 #define _GNU_SOURCE
 #include "pool.h"
 

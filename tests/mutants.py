@@ -78,6 +78,8 @@ NAMED = [
      "SEEK(unordered)(got[r - 1], got[r])", "SEEK(unordered)(got[r - 1], got[r - 1])"),
     ("the end of a row of logsumexp is not added up", "src/kernels/cpu/fold_lse.inc",
      "MY(sums)(s, m, &last, rest, ahead, 1);", "(void)last;"),
+    ("a share of items goes on beyond its end", "src/kernels/cpu/run.c", "rdx_min(item + share->grain, share->end)",
+     "item + share->grain"),
     ("NaN alone, and left out, is an infinity", "src/kernels/cpu/seek.inc", "if (place == n) {", "if (place > n) {"),
     ("what a last register of a short row lacks is added", "src/kernels/cpu/groups.inc",
      "RDX_GROUP(first)(MY(lift_group)(end), rest)",

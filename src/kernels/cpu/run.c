@@ -1,6 +1,7 @@
 /* The CPU launcher: cuts a launch into work items (a block of outputs x a part of the reduced range), hands them to threads,
-   joins parts, emits. Items are numbered block by block, part by part; thread t takes a contiguous range of them. Bits do not
-   depend on any of this: parts are aligned power-of-two runs of chunks, so a part is a subtree. */
+   joins parts, emits. Items are numbered block by block, part by part; each thread has a contiguous share of them, and when it is
+   done with that it helps with the others'. Bits do not depend on any of this: parts are aligned power-of-two runs of chunks, so a
+   part is a subtree. */
 #include "run.h"
 
 #include "../../error.h"
@@ -8,6 +9,15 @@
 #include "../../pool.h"
 #include "emit.h"
 #include "fp.h"
+
+#include <stdatomic.h>
+
+/* Items of a thread that are still to be taken, `grain` at once: by whoever comes. So a thread that is late, because it slept or the machine has
+   other work, holds up nobody; and one that is in time finds in its cache what it read there before. */
+typedef struct Share {
+    atomic_int_fast64_t next;
+    int64_t end, grain;
+} Share;
 
 typedef struct Run {
     const RdxLaunch *launch;
@@ -17,7 +27,8 @@ typedef struct Run {
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
     const RdxScratch *plan;
-    bool joining; /* the second pass: parts -> outputs */
+    Share *shares; /* one a thread */
+    bool joining;  /* the second pass: parts -> outputs */
 } Run;
 
 typedef struct Place {
@@ -121,15 +132,16 @@ static void work(Run *run, int thread, unsigned char *scratch)
     const RdxLaunch *launch = run->launch;
     RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->plan,
                         scratch,       launch->alpha,  launch->beta,   0};
-    int64_t items = run->joining ? run->blocks : run->blocks * launch->config->split, threads = launch->config->threads;
-    int64_t share = threads == 1 ? items : items / threads;
-    int64_t extra = items - share * threads; /* the first `extra` threads take one more */
-    int64_t first = thread * share + rdx_min(thread, extra), end = first + share + (thread < extra);
-    for (int64_t item = first; item < end; item++) {
-        if (run->joining)
-            join_parts(run, &worker, item);
-        else
-            do_item(run, &worker, item);
+    const int threads = launch->config->threads;
+    for (int other = 0; other < threads; other++) {
+        Share *share = &run->shares[(thread + other) % threads];
+        int64_t item;
+        while ((item = atomic_fetch_add_explicit(&share->next, share->grain, memory_order_relaxed)) < share->end)
+            for (const int64_t end = rdx_min(item + share->grain, share->end); item < end; item++)
+                if (run->joining)
+                    join_parts(run, &worker, item);
+                else
+                    do_item(run, &worker, item);
     }
 }
 
@@ -145,6 +157,21 @@ static void thread_body(void *context, int thread)
         work(run, thread, run->launch->workspace + thread * run->plan->bytes);
     }
     rdx_fp_leave(callers);
+}
+
+/* The first shares have one more where items do not come out even. */
+static void run_items(Run *run, int64_t items)
+{
+    enum { grains = 16 };
+    const int threads = run->launch->config->threads;
+    const int64_t each = items / threads, extra = items % threads;
+    for (int t = 0; t < threads; t++) {
+        const int64_t first = t * each + rdx_min(t, extra), count = each + (t < extra);
+        run->shares[t].end = first + count;
+        run->shares[t].grain = threads == 1 ? items : rdx_div_up(count, grains);
+        atomic_init(&run->shares[t].next, first);
+    }
+    rdx_pool_run(threads, thread_body, run);
 }
 
 /* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk. */
@@ -183,10 +210,12 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
         run.partials =
             launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
     }
-    rdx_pool_run(config->threads, thread_body, &run);
+    Share shares[RDX_POOL_MAX];
+    run.shares = shares;
+    run_items(&run, run.blocks * config->split);
     if (config->split > 1) {
         run.joining = true;
-        rdx_pool_run(config->threads, thread_body, &run);
+        run_items(&run, run.blocks);
     }
     return RDX_OK;
 }
