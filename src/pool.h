@@ -1,4 +1,4 @@
-/* A small pool of threads: lazy, the caller takes part, static split. One job at a time; a caller that finds it busy, or that is
+/* A small pool of threads: lazy, the caller takes part. One job at a time; a caller that finds it busy, or that is
    a worker itself, works alone. Workers wait on a condition variable after a short spin. Dropped in a forked child. */
 #ifndef RDX_POOL_H
 #define RDX_POOL_H
