@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 140 };
+enum { LONGEST = 140, LONGER = 192 };
 
 static const struct {
     RdxDtype dtype;
@@ -142,6 +142,9 @@ START_TEST(every_length)
             }
             check_zeros(levels[level], 19, n);
         }
+        /* A row that ends with a register that is asked about together with the one before. */
+        for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++)
+            check_firsts(levels[level], type, LONGER);
     }
 }
 END_TEST

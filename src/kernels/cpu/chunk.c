@@ -127,23 +127,13 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
-/* Some algebras fold the lines of a row in their own way, and where indices descend the first line is the last. */
-static bool takes_lines_in_turn(const RdxWorker *worker)
-{
-    static const uint8_t other[RDX_ALGEBRA_COUNT] = {
-        [RDX_ALGEBRA_ISUM] = 1, [RDX_ALGEBRA_LSE] = 1, [RDX_ALGEBRA_LSEN] = 1};
-    const RdxSpace *space = worker->space;
-    bool descends = worker->recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
-    return !other[worker->recipe->algebra] && !descends;
-}
-
-/* Rows whose last line is not whole: where that line is the last by its index and, of bf16, which folds take in pairs, even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s
-   of two threads on a Zen 4, so 27. */
+/* Rows whose last line is not whole: where that line is the last by its index and, of bf16 that folds take in pairs, even. Rows of 1000 f32, 7
+   lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s of two threads on a Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const bool in_turn = takes_lines_in_turn(worker) || rdx_recipe_is_twice(recipe);
-    return n > recipe->lanes && in_turn && (n % 2 == 0 || recipe->in != RDX_TYPE_BF16);
+    const bool in_pairs = recipe->in == RDX_TYPE_BF16 && !worker->code->staged;
+    return n > recipe->lanes && !rdx_descends(worker) && (n % 2 == 0 || !in_pairs);
 }
 
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
@@ -207,9 +197,12 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     }
 }
 
+/* Sums that widen and logsumexp read a row from where it begins. Where indices descend the first line is the last. */
 bool rdx_rows_fit_runs(const RdxWorker *worker)
 {
-    return !worker->code->staged && takes_lines_in_turn(worker);
+    const RdxRecipe *recipe = worker->recipe;
+    const bool whole = recipe->algebra == RDX_ALGEBRA_ISUM || rdx_recipe_is_twice(recipe);
+    return !worker->code->staged && !whole && !rdx_descends(worker);
 }
 
 void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,

@@ -12,8 +12,8 @@
 
 #include <stdatomic.h>
 
-/* Items of a thread that are still to be taken, `grain` at once: by whoever comes. So a thread that is late, because it slept or the machine has
-   other work, holds up nobody; and one that is in time finds in its cache what it read there before. */
+/* Items of a thread that are still to be taken, `grain` at once: by whoever comes, so that a thread that is late, because it slept or the machine
+   has other work, holds up nobody. */
 typedef struct Share {
     atomic_int_fast64_t next;
     int64_t end, grain;
@@ -27,8 +27,10 @@ typedef struct Run {
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
     const RdxScratch *plan;
-    Share *shares; /* one a thread */
-    bool joining;  /* the second pass: parts -> outputs */
+    Share *shares;
+    int sharers; /* threads at work, at most one an item; one needs no share */
+    int64_t items;
+    bool joining; /* the second pass: parts -> outputs */
 } Run;
 
 typedef struct Place {
@@ -127,21 +129,31 @@ static void join_parts(const Run *run, RdxWorker *worker, int64_t block)
     emit(worker, &place, nodes);
 }
 
+static void do_items(const Run *run, RdxWorker *worker, int64_t first, int64_t end)
+{
+    for (int64_t item = first; item < end; item++) {
+        if (run->joining)
+            join_parts(run, worker, item);
+        else
+            do_item(run, worker, item);
+    }
+}
+
 static void work(Run *run, int thread, unsigned char *scratch)
 {
     const RdxLaunch *launch = run->launch;
     RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->plan,
                         scratch,       launch->alpha,  launch->beta,   0};
-    const int threads = launch->config->threads;
-    for (int other = 0; other < threads; other++) {
-        Share *share = &run->shares[(thread + other) % threads];
-        int64_t item;
-        while ((item = atomic_fetch_add_explicit(&share->next, share->grain, memory_order_relaxed)) < share->end)
-            for (const int64_t end = rdx_min(item + share->grain, share->end); item < end; item++)
-                if (run->joining)
-                    join_parts(run, &worker, item);
-                else
-                    do_item(run, &worker, item);
+    if (run->sharers == 1) {
+        do_items(run, &worker, 0, run->items);
+        return;
+    }
+    for (int other = 0; other < run->sharers; other++) {
+        Share *share = &run->shares[(thread + other) % run->sharers];
+        while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end) {
+            const int64_t first = atomic_fetch_add_explicit(&share->next, share->grain, memory_order_relaxed);
+            do_items(run, &worker, first, rdx_min(first + share->grain, share->end));
+        }
     }
 }
 
@@ -163,15 +175,16 @@ static void thread_body(void *context, int thread)
 static void run_items(Run *run, int64_t items)
 {
     enum { grains = 16 };
-    const int threads = run->launch->config->threads;
-    const int64_t each = items / threads, extra = items % threads;
-    for (int t = 0; t < threads; t++) {
-        const int64_t first = t * each + rdx_min(t, extra), count = each + (t < extra);
+    run->items = items;
+    run->sharers = (int)rdx_min(run->launch->config->threads, items);
+    for (int t = 0; t < run->sharers && run->sharers > 1; t++) {
+        const int64_t each = items / run->sharers, extra = items % run->sharers, count = each + (t < extra);
+        const int64_t first = t * each + rdx_min(t, extra);
         run->shares[t].end = first + count;
-        run->shares[t].grain = threads == 1 ? items : rdx_div_up(count, grains);
+        run->shares[t].grain = rdx_div_up(count, grains);
         atomic_init(&run->shares[t].next, first);
     }
-    rdx_pool_run(threads, thread_body, run);
+    rdx_pool_run(run->sharers, thread_body, run);
 }
 
 /* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk. */

@@ -12,7 +12,7 @@
 
 #define RDX_SEEK_INLINE static inline __attribute__((always_inline))
 
-/* type, register, flags, infix and suffix of the intrinsics, and what is of one level: how flags are compared, joined and made bits. */
+/* type: the suffix here; T: the element's; V: a register; F: flags; bits_of_register and suffix: of the intrinsics' names. */
 #define RDX_SEEK(type, T, V, F, bits_of_register, suffix)                                                              \
     typedef V rdx_seek_vector_##type;                                                                                  \
     typedef F rdx_seek_flags_##type;                                                                                   \
@@ -41,7 +41,7 @@
 
 #if RDX_VECTOR_BYTES == 64
 #define RDX_SEEK_COMPARE(suffix) _mm512_cmp_##suffix##_mask
-#define RDX_SEEK_FLAGS(type, V, F, suffix)                                                                             \
+#define RDX_SEEK_FLAGS(type, F)                                                                                        \
     RDX_SEEK_INLINE F rdx_seek_or_##type(F a, F b)                                                                     \
     {                                                                                                                  \
         return (F)(a | b);                                                                                             \
@@ -52,8 +52,8 @@
     }
 RDX_SEEK(f32, float, __m512, __mmask16, 512, ps)
 RDX_SEEK(f64, double, __m512d, __mmask8, 512, pd)
-RDX_SEEK_FLAGS(f32, __m512, __mmask16, ps)
-RDX_SEEK_FLAGS(f64, __m512d, __mmask8, pd)
+RDX_SEEK_FLAGS(f32, __mmask16)
+RDX_SEEK_FLAGS(f64, __mmask8)
 #else
 #define RDX_SEEK_COMPARE(suffix) _mm256_cmp_##suffix
 #define RDX_SEEK_FLAGS(type, V, suffix)                                                                                \

@@ -51,9 +51,7 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
 /* Of indices, where they ascend. */
 static bool has_any_rows(const RdxWorker *worker, int64_t n)
 {
-    const RdxSpace *space = worker->space;
-    const bool descends = worker->recipe->indexed && space->reduce_rank && space->reduce[0].index < 0;
-    return worker->code->any_rows && !descends && n * space->in_size >= RDX_BLOCK_BYTES;
+    return worker->code->any_rows && !rdx_descends(worker) && n * worker->space->in_size >= RDX_BLOCK_BYTES;
 }
 
 static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip nodes)

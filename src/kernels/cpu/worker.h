@@ -59,6 +59,13 @@ struct RdxWorker {
     int64_t table_columns; /* whose offsets the table has (rdx_chunk_offsets); 0: no one's */
 };
 
+/* Whether the logical index falls where addresses rise, along the innermost reduced dim. */
+static inline bool rdx_descends(const RdxWorker *worker)
+{
+    const RdxSpace *space = worker->space;
+    return worker->recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
+}
+
 /* Elements of chunks first .. first + count - 1. */
 static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first, int64_t count)
 {
