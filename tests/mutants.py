@@ -97,6 +97,8 @@ NAMED = [
      "space->keep_rank - 1, block->first / rdx_space_inner_extent(space))", "space->keep_rank - 1, 0)"),
     ("outputs of short columns need not follow each other", "src/plan/strategy_short_columns.c", "if (!rdx_space_is_dense(space))",
      "if (false)"),
+    ("blocks of short columns have runs of any length", "src/plan/strategy_short_columns.c",
+     "run > RUN_BYTES / (space->reduce_count * space->in_size)", "run < 0"),
     ("464 overflows f8e4m3", "src/kernels/scalar.h", "magnitude > 0x43e80000u", "magnitude >= 0x43e80000u"),
     ("the caller's rounding mode is kept", "src/kernels/cpu/fp.h", "        _mm_setcsr(0x1f80u);", "        ;"),
     ("a cache hit compares hashes", "src/cache.c",

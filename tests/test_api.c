@@ -38,6 +38,18 @@ START_TEST(infer_answers)
 END_TEST
 
 /* A plan that needs a workspace wants all of it. */
+/* Long runs of outputs that lie apart: a block of short columns, which has whole runs, would take as much as the input. */
+START_TEST(workspace_of_long_runs)
+{
+    static RdxTask task;
+    task_open(&task, "sum:f32:2x3x100000x4/1,3:threads=2");
+    RdxPlan *plan = task_plan(&task);
+    ck_assert_uint_le(rdx_plan_workspace(plan), 1 << 20);
+    rdx_plan_destroy(plan);
+    rdx_case_release(&task);
+}
+END_TEST
+
 START_TEST(workspaces)
 {
     static RdxTask task;
@@ -285,6 +297,7 @@ Suite *test_api_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, infer_answers);
     tcase_add_test(tests, workspaces);
+    tcase_add_test(tests, workspace_of_long_runs);
     tcase_add_test(tests, explain);
     tcase_add_test(tests, names_and_versions);
     tcase_add_test(tests, sentences_are_per_thread);
