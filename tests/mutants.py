@@ -77,7 +77,7 @@ NAMED = [
     ("the second of two registers is not asked about NaN", "src/kernels/cpu/seek.inc",
      "SEEK(unordered)(got[r - 1], got[r])", "SEEK(unordered)(got[r - 1], got[r - 1])"),
     ("the end of a row of logsumexp is not added up", "src/kernels/cpu/fold_lse.inc",
-     "MY(sums)(s, m, &last, rest, ahead, 1);", "(void)last;"),
+     "MY(sums)(s, m, line + count, rest, ahead, 1);", ";"),
     ("a share of items goes on beyond its end", "src/kernels/cpu/run.c", "rdx_min(first + share->grain, share->end)",
      "first + share->grain"),
     ("rows whose index descends are searched from their first element", "src/kernels/cpu/short_rows.c", "code->any_rows && !rdx_descends(worker) &&",
