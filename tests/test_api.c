@@ -37,7 +37,6 @@ START_TEST(infer_answers)
 }
 END_TEST
 
-/* A plan that needs a workspace wants all of it. */
 /* Long runs of outputs that lie apart: a block of short columns, which has whole runs, would take as much as the input. */
 START_TEST(workspace_of_long_runs)
 {
@@ -50,6 +49,7 @@ START_TEST(workspace_of_long_runs)
 }
 END_TEST
 
+/* A plan that needs a workspace wants all of it. */
 START_TEST(workspaces)
 {
     static RdxTask task;

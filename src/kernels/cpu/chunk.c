@@ -150,7 +150,6 @@ RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const un
                                 int64_t count, int64_t n, int64_t index, const RdxStrip *nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const RdxSpace *space = worker->space;
     rows->in = in;
     rows->step = step;
     rows->plane = 0;
@@ -167,7 +166,7 @@ RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const un
     rows->algebra = worker->code->algebra;
     rows->load = worker->code->load;
     if (recipe->indexed) {
-        rows->index_step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+        rows->index_step = rdx_index_step(worker->space);
         rows->offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
     }
 }
@@ -247,7 +246,7 @@ void rdx_chunk_offsets(RdxWorker *worker, int64_t columns)
     worker->table_columns = columns;
     int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
     int64_t lanes = rdx_min(worker->recipe->count, worker->recipe->lanes);
-    int64_t step = worker->space->reduce_rank ? worker->space->reduce[worker->space->reduce_rank - 1].index : 0;
+    int64_t step = rdx_index_step(worker->space);
     for (int64_t lane = 0; lane < lanes; lane++)
         for (int64_t c = 0; c < columns; c++)
             offset[lane * columns + c] = lane * step;

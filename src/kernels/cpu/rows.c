@@ -210,7 +210,7 @@ static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int6
     const RdxSpace *space = worker->space;
     const bool table = has_index_table(worker);
     const int64_t raw_bytes = rdx_raw_step(space, recipe) * space->in_size;
-    const int64_t step = space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+    const int64_t step = rdx_index_step(space);
     const unsigned char *raw = worker->scratch + worker->plan->raw;
     copy_elements(worker, some, e, n, table);
     if (!table && rdx_rows_fit(worker, n)) {

@@ -31,7 +31,7 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     RdxRows rows = {.n = n, .at_once = at_once, .algebra = worker->code->algebra, .load = worker->code->load};
     rdx_strip_lay(&rows.room, worker->scratch + worker->plan->fold, worker->recipe, at_once * n);
     rows.index = space->index_offset;
-    rows.index_step = space->reduce_rank ? space->reduce[0].index : 0;
+    rows.index_step = rdx_index_step(space);
     if (!together || staged)
         rdx_load_near(&rows.load);
     const int64_t piece = staged     ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n)
@@ -60,7 +60,7 @@ static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     rows.algebra = worker->code->algebra;
     rows.load = worker->code->load;
     rows.index = worker->space->index_offset;
-    rows.index_step = worker->space->reduce_rank ? worker->space->reduce[0].index : 0;
+    rows.index_step = rdx_index_step(worker->space);
     worker->code->any_rows(&rows);
 }
 

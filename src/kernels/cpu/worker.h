@@ -59,11 +59,16 @@ struct RdxWorker {
     int64_t table_columns; /* whose offsets the table has (rdx_chunk_offsets); 0: no one's */
 };
 
-/* Whether the logical index falls where addresses rise, along the innermost reduced dim. */
+/* From the logical index of an element to the next one's, along the innermost reduced dim. */
+static inline int64_t rdx_index_step(const RdxSpace *space)
+{
+    return space->reduce_rank ? space->reduce[space->reduce_rank - 1].index : 0;
+}
+
+/* Whether indices fall there where addresses rise. */
 static inline bool rdx_descends(const RdxWorker *worker)
 {
-    const RdxSpace *space = worker->space;
-    return worker->recipe->indexed && space->reduce_rank && space->reduce[space->reduce_rank - 1].index < 0;
+    return worker->recipe->indexed && rdx_index_step(worker->space) < 0;
 }
 
 /* Elements of chunks first .. first + count - 1. */
