@@ -4,6 +4,10 @@
 
 #include "../../iter/walk.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum { TILE = 256 }; /* outputs at a time: complex ones of f64; of smaller ones as many as fit */
 
 typedef struct Target {
@@ -127,6 +131,16 @@ void rdx_emit(const RdxWorker *worker, const RdxStrip *nodes, int64_t outputs, u
             deliver(worker, &other, second, count, true);
         }
     }
+}
+
+void rdx_emit_end(const RdxCpuCode *code)
+{
+#if defined(__SSE2__)
+    if (code->streams)
+        _mm_sfence();
+#else
+    (void)code;
+#endif
 }
 
 static void fill(unsigned char *part, int64_t values, int size, const void *value)

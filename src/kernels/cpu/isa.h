@@ -222,7 +222,7 @@ typedef struct RdxIsa {
     void (*scatter)(void *dst, int64_t step, const void *src, int64_t n, int size);
     /* Rows of n contiguous elements, `step` bytes apart, to columns: element e of row i to place e * rows + i. */
     void (*turn)(void *dst, const void *src, int64_t step, int64_t rows, int64_t n, int size);
-    /* Copies past the caches, seen by other threads when it returns. */
+    /* Copies past the caches; other threads see it after rdx_emit_end. */
     void (*stream)(void *dst, const void *src, int64_t bytes);
 } RdxIsa;
 

@@ -168,6 +168,7 @@ static void thread_body(void *context, int thread)
     } else {
         work(run, thread, run->launch->workspace + thread * run->plan->bytes);
     }
+    rdx_emit_end(run->code);
     rdx_fp_leave(callers);
 }
 
