@@ -1,5 +1,5 @@
-/* Short rows of every length at every level: whichever place of a row the greatest element has, which of equal ones or of NaN is named, and sums
-   of nothing but -0. */
+/* Short rows of every length at every level: whichever place of a row the greatest element has, which of equal ones or of NaN is named, zeros of
+   either sign and NaN at every place, counts, and sums of nothing but -0. */
 #include "kernels/cpu/isa.h"
 #include "task.h"
 
@@ -113,6 +113,78 @@ static void check_firsts(const char *level, int type, int64_t n)
     check_first(level, type, n, RDX_ARGMIN, RDX_NAN_OMIT, nan, infinity);
 }
 
+/* Row i of n rows is `before` but for place i, which is `other` and, `wins`, the extreme. One more row is all `before`. */
+static void check_extreme(const char *level, int type, int64_t n, int op, int nan, const unsigned char *before,
+                          const unsigned char *other, bool wins)
+{
+    const size_t size = types[type].size;
+    int64_t shape[] = {n + 1, n};
+    unsigned char *in = malloc((size_t)((n + 1) * n) * size), *out = malloc((size_t)(n + 1) * size);
+    ck_assert(in && out);
+    for (int64_t i = 0; i < (n + 1) * n; i++)
+        memcpy(in + (size_t)i * size, i % n == i / n ? other : before, size);
+    RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
+              to = {out, {1, 0}, 1, types[type].dtype, shape, NULL, 0};
+    reduce(op, nan, &from, &to);
+    for (int64_t i = 0; i <= n; i++)
+        DEMAND(memcmp(out + (size_t)i * size, i < n && wins ? other : before, size) == 0,
+               "%s: type %d: op %d, nan %d: the extreme of row %lld of %lld", level, type, op, nan, (long long)i, (long long)n);
+    free(in);
+    free(out);
+}
+
+/* -0 is less than 0; NaN of either sign is beyond all, or left out. */
+static void check_extremes(const char *level, int type, int64_t n)
+{
+    static const unsigned char zero[8];
+    const size_t size = types[type].size;
+    const unsigned char *one = types[type].one, *nan = types[type].nan;
+    if (memcmp(nan, zero, sizeof zero) == 0)
+        return;
+    unsigned char minus_zero[8] = {0}, minus_one[8], minus_nan[8];
+    memcpy(minus_one, one, sizeof minus_one);
+    memcpy(minus_nan, nan, sizeof minus_nan);
+    minus_zero[size - 1] |= 0x80;
+    minus_one[size - 1] |= 0x80;
+    minus_nan[size - 1] |= 0x80;
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_PROPAGATE, minus_zero, zero, true);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_PROPAGATE, zero, minus_zero, true);
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_PROPAGATE, minus_one, minus_zero, true);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_PROPAGATE, one, zero, true);
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_PROPAGATE, one, nan, true);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_PROPAGATE, zero, nan, true);
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_OMIT, one, minus_nan, false);
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_OMIT, minus_one, nan, false);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, minus_one, nan, false);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, zero, minus_nan, false);
+}
+
+/* Row i of n + 1 has i ones among its zeros, at its end. */
+static void check_counts(const char *level, int type, int64_t n)
+{
+    static const unsigned char zero[8];
+    const size_t size = types[type].size;
+    int64_t shape[] = {n + 1, n};
+    unsigned char *in = malloc((size_t)((n + 1) * n) * size);
+    int64_t *out = malloc((size_t)(n + 1) * sizeof *out);
+    ck_assert(in && out);
+    for (int64_t i = 0; i < (n + 1) * n; i++)
+        memcpy(in + (size_t)i * size, n - i % n <= i / n ? types[type].one : zero, size);
+    RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0}, to = {out, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
+    reduce(RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, &from, &to);
+    for (int64_t i = 0; i <= n; i++)
+        DEMAND(out[i] == i, "%s: type %d: %lld of %lld that are not zero are said to be %lld", level, type, (long long)i,
+               (long long)n, (long long)out[i]);
+    if (size == 1) {
+        reduce(RDX_SUM, RDX_NAN_PROPAGATE, &from, &to);
+        for (int64_t i = 0; i <= n; i++)
+            DEMAND(out[i] == i, "%s: type %d: the sum of %lld ones of %lld is said to be %lld", level, type, (long long)i,
+                   (long long)n, (long long)out[i]);
+    }
+    free(in);
+    free(out);
+}
+
 static void check_zeros(const char *level, int64_t rows, int64_t n)
 {
     int64_t shape[] = {rows, n};
@@ -139,12 +211,14 @@ START_TEST(every_length)
             for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++) {
                 check_places(levels[level], type, n);
                 check_firsts(levels[level], type, n);
+                check_extremes(levels[level], type, n);
+                check_counts(levels[level], type, n);
             }
             check_zeros(levels[level], 19, n);
         }
         /* A row that ends with a register that is asked about together with the one before. */
         for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++)
-            check_firsts(levels[level], type, LONGER);
+            check_firsts(levels[level], type, LONGER), check_extremes(levels[level], type, LONGER);
     }
 }
 END_TEST

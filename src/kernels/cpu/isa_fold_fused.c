@@ -49,6 +49,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define RDX_SUFFIX i32
 #define FUSED i32_of_f32
 #define EXTREMES
+#define SEEKS f32
 #define SOURCE float
 #define ELEMENT(x) rdx_key_f32(x, false, TURN, NAN_KEY)
 #include "fold.inc"
@@ -70,6 +71,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define RDX_SUFFIX i64
 #define FUSED i64_of_f64
 #define EXTREMES
+#define SEEKS f64
 #define SOURCE double
 #define ELEMENT(x) rdx_key_f64(x, false, TURN, NAN_KEY)
 #include "fold.inc"
