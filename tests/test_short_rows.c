@@ -128,7 +128,8 @@ static void check_extreme(const char *level, int type, int64_t n, int op, int na
     reduce(op, nan, &from, &to);
     for (int64_t i = 0; i <= n; i++)
         DEMAND(memcmp(out + (size_t)i * size, i < n && wins ? other : before, size) == 0,
-               "%s: type %d: op %d, nan %d: the extreme of row %lld of %lld", level, type, op, nan, (long long)i, (long long)n);
+               "%s: type %d: op %d, nan %d: the extreme of row %lld of %lld", level, type, op, nan, (long long)i,
+               (long long)n);
     free(in);
     free(out);
 }
@@ -170,16 +171,17 @@ static void check_counts(const char *level, int type, int64_t n)
     ck_assert(in && out);
     for (int64_t i = 0; i < (n + 1) * n; i++)
         memcpy(in + (size_t)i * size, n - i % n <= i / n ? types[type].one : zero, size);
-    RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0}, to = {out, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
+    RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
+              to = {out, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
     reduce(RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, &from, &to);
     for (int64_t i = 0; i <= n; i++)
-        DEMAND(out[i] == i, "%s: type %d: %lld of %lld that are not zero are said to be %lld", level, type, (long long)i,
-               (long long)n, (long long)out[i]);
+        DEMAND(out[i] == i, "%s: type %d: %lld of %lld that are not zero are said to be %lld", level, type,
+               (long long)i, (long long)n, (long long)out[i]);
     if (size == 1) {
         reduce(RDX_SUM, RDX_NAN_PROPAGATE, &from, &to);
         for (int64_t i = 0; i <= n; i++)
-            DEMAND(out[i] == i, "%s: type %d: the sum of %lld ones of %lld is said to be %lld", level, type, (long long)i,
-                   (long long)n, (long long)out[i]);
+            DEMAND(out[i] == i, "%s: type %d: the sum of %lld ones of %lld is said to be %lld", level, type,
+                   (long long)i, (long long)n, (long long)out[i]);
     }
     free(in);
     free(out);

@@ -152,8 +152,8 @@ static inline __attribute__((always_inline)) const unsigned char *rdx_step(const
 }
 
 /* From row i of those that are joined at once to the next one; whoever calls knows how long a row is, and at most how often this is called. */
-static inline __attribute__((always_inline)) const unsigned char *rdx_next_row(const unsigned char *row, const int64_t row_bytes,
-                                                                               const int i, const bool paced)
+static inline __attribute__((always_inline)) const unsigned char *
+rdx_next_row(const unsigned char *row, const int64_t row_bytes, const int i, const bool paced)
 {
     if (row_bytes < 64)
         return rdx_step(row, row_bytes, paced && (i + 1) * row_bytes % 64 == 0);

@@ -99,7 +99,8 @@ static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, R
 static bool has_words(const RdxWorker *worker, int64_t n)
 {
     const int size = rdx_work_size((RdxWork)worker->recipe->work);
-    return worker->code->algebra->words && n * size % 8 == 0 && (worker->code->staged || worker->space->in_size == size);
+    return worker->code->algebra->words && n * size % 8 == 0 &&
+           (worker->code->staged || worker->space->in_size == size);
 }
 
 static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip room, RdxStrip nodes)
