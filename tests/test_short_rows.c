@@ -160,28 +160,29 @@ static void check_extremes(const char *level, int type, int64_t n)
     check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, zero, minus_nan, false);
 }
 
-/* Row i of n + 1 has i ones among its zeros, at its end. */
+/* Row i of n + 3, the last block of which is not full, has i ones among its zeros, at its end; behind row n it begins again. */
 static void check_counts(const char *level, int type, int64_t n)
 {
-    static const unsigned char zero[8];
     const size_t size = types[type].size;
-    int64_t shape[] = {n + 1, n};
-    unsigned char *in = malloc((size_t)((n + 1) * n) * size);
-    int64_t *out = malloc((size_t)(n + 1) * sizeof *out);
+    const int64_t rows = n + 3;
+    unsigned char zero[8] = {0}, nonzero[8];
+    memcpy(nonzero, types[type].one, sizeof nonzero);
+    if (memcmp(types[type].nan, zero, sizeof zero) != 0)
+        zero[size - 1] |= 0x80, nonzero[size - 1] |= 0x80; /* -0 is a zero too */
+    int64_t shape[] = {rows, n};
+    unsigned char *in = malloc((size_t)(rows * n) * size);
+    int64_t *out = malloc((size_t)rows * sizeof *out);
     ck_assert(in && out);
-    for (int64_t i = 0; i < (n + 1) * n; i++)
-        memcpy(in + (size_t)i * size, n - i % n <= i / n ? types[type].one : zero, size);
+    for (int64_t i = 0; i < rows * n; i++)
+        memcpy(in + (size_t)i * size, n - i % n <= i / n % (n + 1) ? nonzero : zero, size);
     RdxTensor from = {in, {1, 0}, 2, types[type].dtype, shape, NULL, 0},
               to = {out, {1, 0}, 1, {0, 64, 1}, shape, NULL, 0};
-    reduce(RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, &from, &to);
-    for (int64_t i = 0; i <= n; i++)
-        DEMAND(out[i] == i, "%s: type %d: %lld of %lld that are not zero are said to be %lld", level, type,
-               (long long)i, (long long)n, (long long)out[i]);
-    if (size == 1) {
-        reduce(RDX_SUM, RDX_NAN_PROPAGATE, &from, &to);
-        for (int64_t i = 0; i <= n; i++)
-            DEMAND(out[i] == i, "%s: type %d: the sum of %lld ones of %lld is said to be %lld", level, type,
-                   (long long)i, (long long)n, (long long)out[i]);
+    for (int sums = 0; sums <= (size == 1); sums++) {
+        reduce(sums ? RDX_SUM : RDX_COUNT_NONZERO, RDX_NAN_PROPAGATE, &from, &to);
+        for (int64_t i = 0; i < rows; i++)
+            DEMAND(out[i] == i % (n + 1), "%s: type %d: %lld ones of row %lld of %lld are %s as %lld", level, type,
+                   (long long)(i % (n + 1)), (long long)i, (long long)n, sums ? "added up" : "counted",
+                   (long long)out[i]);
     }
     free(in);
     free(out);
