@@ -59,6 +59,8 @@ NAMED = [
      "T greater = pair->b_greater ? b.m : a.m", "T greater = pair->b_greater ? a.m : b.m"),
     ("the last of several chunks may lack lanes", "src/plan/cuda_columns.c",
      "wide || (rest > 0 && rest < recipe->lanes)", "wide"),
+    ("columns of any few rows have twice as much under way", "src/plan/cuda_short.c", "s->recipe->count <= RDX_CUDA_DEEP_ROWS &&", ""),
+    ("columns have twice as much under way where runs are shorter", "src/plan/cuda_short.c", "launch->shape.run_outputs >= outputs &&", ""),
     ("bytes that are no whole vectors are taken by those", "src/plan/cuda_short.c",
      "rdx_space_inner_extent(space) % elements == 0", "space->keep_count > 0"),
     ("stacks of columns without rings are a level short", "src/plan/cuda_columns.c",

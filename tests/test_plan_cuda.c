@@ -274,6 +274,32 @@ START_TEST(expected_kernels)
 }
 END_TEST
 
+/* Twice as much under way of few rows, where blocks are many. */
+START_TEST(deep_columns)
+{
+    static const struct {
+        const char *text;
+        bool deep;
+        int64_t outputs; /* of a block */
+    } cases[] = {
+        {"sum:f32:2x67108864/0", true, 4096},      {"sum:f32:2x1048576/0", false, 2048},
+        {"mean:f32:4x16777216/0", true, 2048},     {"sum:f32:5x16777216/0", false, 1024},
+        {"mean:bf16:3x22369600/0", true, 4096},    {"mean:bf16:3x22369601/0", false, 2048}, /* by words */
+        {"sum:bf16:16384x2x4096/1", true, 8192},   {"sum:f32:20000x2x1024/1", false, 1024}, /* runs of a tile */
+        {"argmax:bf16:3x22369600/0", false, 2048}, {"var:f32:2x33554432/0", false, 2048},
+        {"max:u8:64x3x1048576/1", true, 8192},     {"max:i8:4x33554432/0", false, 4096},
+        {"sum:bf16:12x5592401/0", false, 1024},    {"sum:f32:4x10000000@20000000x2/0", false, 512}, /* sought */
+    };
+    RdxCandidate candidates[RDX_STRATEGY_COUNT];
+    for (size_t i = 0; i < RDX_LENGTH(cases); i++) {
+        const RdxConfig *c = chosen_of(cases[i].text, rdx_device_preset("h200"), candidates);
+        ck_assert_msg(c->launch.shape.deep == cases[i].deep && c->launch.shape.group_outputs == cases[i].outputs,
+                      "%s: %s, %lld outputs a block", cases[i].text, c->launch.shape.deep ? "deep" : "not deep",
+                      (long long)c->launch.shape.group_outputs);
+    }
+}
+END_TEST
+
 /* The widest states of each dtype, from one row to 2^34, on the devices and on one with the 48 KiB of shared memory that every GPU
    has: whatever strategy applies has a form that fits. */
 START_TEST(wide_states)
@@ -387,6 +413,7 @@ Suite *test_plan_cuda_suite(void)
     tcase_add_test(plans, predictions);
     tcase_add_loop_test(plans, expected_choices, 0, (int)RDX_LENGTH(expected));
     tcase_add_loop_test(plans, expected_kernels, 0, RDX_LENGTH(launched));
+    tcase_add_test(plans, deep_columns);
     tcase_add_loop_test(plans, wide_states, 0, 4);
     tcase_add_loop_test(plans, cuts, 0, 9);
     tcase_add_loop_test(plans, random_plans, 0, (int)RDX_LENGTH(devices));

@@ -127,8 +127,12 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(cut->kind == RDX_CUDA_KIND_SHORT_COLUMNS ||
               (RDX_CUDA_HAS_BYTE_COLUMNS(p->recipe.algebra, p->recipe.work, p->recipe.unit, size) && own == 16 &&
                n <= 8 && vectors && crosses));
-        int64_t tile = RDX_CUDA_THREADS * own,
-                all = rdx_min(tile * rdx_max(1, 64 / (rows * own * size)), rdx_round_up(s->run_outputs, tile));
+        int64_t tile = RDX_CUDA_THREADS * own, wide = tile * rdx_max(1, 128 / (rows * own * size));
+        bool bytes = cut->kind == RDX_CUDA_KIND_BYTE_COLUMNS, pieces = !s->shifted && !s->gathers;
+        bool many = p->space.keep_count / wide >= (int64_t)18 * p->situation.device->units && s->run_outputs >= wide;
+        KEEPS(s->deep == (cut->words == 1 && n <= 4 && pieces && many && (!bytes || n == 3)));
+        int64_t flight = s->deep || (rows == 16 && cut->words == 1) ? 128 : 64,
+                all = rdx_min(tile * rdx_max(1, flight / (rows * own * size)), rdx_round_up(s->run_outputs, tile));
         KEEPS(s->group_outputs == (s->gathers ? RDX_CUDA_THREADS * few : all) && s->slices == 1);
         KEEPS(s->items <= INT32_MAX && s->run_outputs == (s->gathers || crosses ? p->space.keep_count : run));
         KEEPS(s->gathers ? s->simple && fit : packed && s->run == (crosses ? run : RDX_CUDA_NO_RUN));

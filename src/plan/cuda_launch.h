@@ -126,7 +126,12 @@ enum { RDX_CUDA_TILE_LINES = 4, RDX_CUDA_TWICE_LINES = 8 /* of what is looked at
     (((size) == 1 && (words) == 1) || ((size) == 2 && (words) <= 2) ? 8 : (size) <= 4 ? 4 : 16 / (size))
 #define RDX_CUDA_MANY_SHORT_COLUMNS(size) ((size) < 4 ? 4 / (size) : (size) < 8 ? 8 / (size) : 1)
 #define RDX_CUDA_SOUGHT_COLUMNS(size) ((size) < 4 ? 4 / (size) : 1)
-#define RDX_CUDA_SHORT_TILES(rows, bytes) ((rows) * (bytes) >= 64 ? 1 : 64 / ((rows) * (bytes)))
+#define RDX_CUDA_SHORT_TILES(rows, bytes, flight) ((rows) * (bytes) >= (flight) ? 1 : (flight) / ((rows) * (bytes)))
+/* Bytes that a thread has under way. Twice as many where nodes are a word, of two to four rows in pieces where blocks are many, of nine to sixteen rows always. H200, us, so and so: sum f32 2 x 64M 200, 186,
+   4 x 16M 85, 79, 2 x 1M 5.8, 6.1, bf16 3 x 22M 57, 49, over the middle of 16384 x 2 x 4096 104, 96, 12 x 5592401 60, 49; max bf16 3 x 22M 48, 44, u8 64 x 3 x 1M 71, 67. Not so argmax bf16 3 x 22M 107, 115, var f32
+   2 x 32M 107, 141, few rows that come by words, bf16 3 x 22369601 64, 68. */
+#define RDX_CUDA_HAS_DEEP_COLUMNS(words) ((words) == 1)
+enum { RDX_CUDA_FLIGHT = 64, RDX_CUDA_DEEP_FLIGHT = 128, RDX_CUDA_DEEP_ROWS = 4 };
 /* Which elements byte_columns has vectors of 16 of, where they are aligned (kernel_byte_columns.cu). */
 #define RDX_CUDA_HAS_BYTE_COLUMNS(algebra, work, unit, size)                                                           \
     ((algebra) == RDX_ALGEBRA_MAX && (work) == RDX_WORK_I32 && (unit) == 1 && (size) == 1)
@@ -182,6 +187,7 @@ typedef struct RdxCudaShape {
     bool shifted;    /* straight_columns: rows start anywhere; short_columns: those of small elements do */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
     bool gathers;    /* gather_rows: several lanes at once; short_columns: outputs lie anywhere */
+    bool deep;       /* short_columns: RDX_CUDA_DEEP_FLIGHT bytes under way */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 

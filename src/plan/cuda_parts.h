@@ -14,18 +14,20 @@ enum { RDX_CUDA_LONG_RUN = 64 };
 #include "cuda_kernels.def"
 #undef X
 
-/* Columns that a thread of short_columns has of a tile of `count` rows, of elements of `size` bytes and nodes of `words`; with all its tiles. */
+/* Columns that a thread of short_columns has of a tile of `count` rows, of elements of `size` bytes and nodes of `words`; with all its tiles, `deep` or not. */
 typedef struct RdxCudaShort {
     int own, all;
 } RdxCudaShort;
 
-static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count)
+static inline RdxCudaShort rdx_cuda_cut_short(int size, int words, int64_t count, bool deep)
 {
     const int rows = (int)rdx_max(2, rdx_pow2_ceil(count)),
               own = rows <= RDX_CUDA_FEW_ROWS     ? RDX_CUDA_SHORT_COLUMNS(size, words)
                     : rows <= RDX_CUDA_SHORT_ROWS ? RDX_CUDA_MANY_SHORT_COLUMNS(size)
-                                                  : RDX_CUDA_SOUGHT_COLUMNS(size);
-    return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size)};
+                                                  : RDX_CUDA_SOUGHT_COLUMNS(size),
+              flight = RDX_CUDA_HAS_DEEP_COLUMNS(words) && (deep || rows == RDX_CUDA_SHORT_ROWS) ? RDX_CUDA_DEEP_FLIGHT
+                                                                                                 : RDX_CUDA_FLIGHT;
+    return (RdxCudaShort){own, own * RDX_CUDA_SHORT_TILES(rows, own * size, flight)};
 }
 
 /* Whether blocks of columns (cuda_columns.c) take few rows in their place. */

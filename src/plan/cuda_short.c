@@ -35,6 +35,15 @@ static bool cross_runs(const RdxSituation *s, const RdxConfig *config, int eleme
            rdx_space_inner_extent(space) % elements == 0;
 }
 
+/* Whether blocks of so many outputs, of which none is missing in a run, are many: small inputs have too few of them. */
+static bool are_deep(const RdxCudaLaunch *launch, const RdxSituation *s, int64_t outputs)
+{
+    enum { waves = 6, resident = 3 };
+    return RDX_CUDA_HAS_DEEP_COLUMNS(launch->words) && s->recipe->count <= RDX_CUDA_DEEP_ROWS &&
+           launch->shape.run_outputs >= outputs &&
+           s->space->keep_count / outputs >= waves * resident * (int64_t)s->device->units;
+}
+
 /* Blocks of so many outputs, which cross runs or keep to one. */
 static bool seat_short(RdxCudaLaunch *launch, const RdxSituation *s, int64_t outputs, bool crosses)
 {
@@ -55,13 +64,16 @@ bool rdx_cuda_take_byte_columns(RdxCudaLaunch *launch, const RdxSituation *s, co
         !holds_columns(s, config, RDX_CUDA_FEW_ROWS))
         return false;
     launch->elements = 16 / size;
-    const int64_t tile = (int64_t)RDX_CUDA_THREADS * launch->elements, rows = rdx_max(2, rdx_pow2_ceil(recipe->count));
     if (!cross_runs(s, config, launch->elements))
         return false;
-    rdx_cuda_take_parts(&launch->shape, config);
-    launch->shape.run_outputs = s->space->keep_count;
-    return seat_short(launch, s,
-                      rdx_min(tile * RDX_CUDA_SHORT_TILES(rows, 16), rdx_round_up(s->space->keep_count, tile)), true);
+    RdxCudaShape *shape = &launch->shape;
+    rdx_cuda_take_parts(shape, config);
+    shape->run_outputs = s->space->keep_count;
+    const int64_t tile = (int64_t)RDX_CUDA_THREADS * launch->elements, rows = rdx_max(2, rdx_pow2_ceil(recipe->count)),
+                  deep = tile * RDX_CUDA_SHORT_TILES(rows, 16, RDX_CUDA_DEEP_FLIGHT),
+                  shallow = tile * RDX_CUDA_SHORT_TILES(rows, 16, RDX_CUDA_FLIGHT);
+    shape->deep = recipe->count == 3 && are_deep(launch, s, deep); /* two and four are as fast without */
+    return seat_short(launch, s, rdx_min(shape->deep ? deep : shallow, rdx_round_up(shape->run_outputs, tile)), true);
 }
 
 /* Groups of a block's tiles of columns, all of whose rows its threads have; of vectors of small elements they cross from run to run. Outputs are sought one by one where their columns do
@@ -74,7 +86,8 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
         return false;
     RdxCudaShape *shape = &launch->shape;
     launch->elements = RDX_CUDA_SHORT_COLUMNS(size, launch->words);
-    const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count);
+    const RdxCudaShort cut = rdx_cuda_cut_short(size, launch->words, s->recipe->count, false),
+                       deep = rdx_cuda_cut_short(size, launch->words, s->recipe->count, true);
     const int64_t run = rdx_space_inner_extent(space), tile = (int64_t)RDX_CUDA_THREADS * cut.own;
     const bool known = rdx_cuda_has_unmasked_map(s->recipe) || rdx_cuda_has_masked_map(s->recipe),
                packed = rdx_space_inner_stride(space) == size, few = space->keep_count <= INT32_MAX / 2,
@@ -88,7 +101,9 @@ bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, c
     if (shape->gathers && (!few || s->recipe->count > RDX_CUDA_SHORT_ROWS))
         return false;
     shape->run_outputs = shape->gathers || crosses ? space->keep_count : run;
-    const int64_t most = rdx_min((int64_t)RDX_CUDA_THREADS * cut.all, rdx_round_up(shape->run_outputs, tile));
+    shape->deep = !shape->gathers && !shape->shifted && are_deep(launch, s, (int64_t)RDX_CUDA_THREADS * deep.all);
+    const int64_t most =
+        rdx_min((int64_t)RDX_CUDA_THREADS * (shape->deep ? deep.all : cut.all), rdx_round_up(shape->run_outputs, tile));
     return seat_short(launch, s, shape->gathers ? (int64_t)RDX_CUDA_THREADS * RDX_CUDA_MANY_SHORT_COLUMNS(size) : most,
                       crosses);
 }

@@ -196,7 +196,7 @@ static void shape_registers(const RdxSituation *situation, const RdxLayout *layo
     /* Vectors of a thread: few rows alone are little in flight. */
     int64_t each = rdx_max(FLIGHT_LOADS / layout->count, 1);
     if (loose)
-        each = rdx_cuda_cut_short(layout->size, layout->state_bytes / 4, layout->count).all;
+        each = rdx_cuda_cut_short(layout->size, layout->state_bytes / 4, layout->count, false).all;
     while (each > 1 && vectors / (each * config->block_x) < 2 * situation->device->units)
         each /= 2;
     config->loads = (int)(layout->count * each);

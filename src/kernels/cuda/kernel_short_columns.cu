@@ -18,18 +18,19 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_sought(const
         if ((int)p.recipe.count > ROWS)
             return reduce_sought<K, FORM, ROWS + 4>(p);
     }
-    static_assert(RDX_CUDA_SHORT_TILES(ROWS, K::bytes) == 1, "as of 32, for which plans cut");
+    static_assert(RDX_CUDA_SHORT_TILES(ROWS, K::bytes, RDX_CUDA_FLIGHT) == 1, "as of 32, for which plans cut");
     reduce_tiles<K, FORM, ROWS>(p);
 }
 
 template <class K, ShortForm FORM> RDX_DEVICE void reduce_short(const Problem &p)
 {
     constexpr bool seeks = RDX_CUDA_SEEKS_ROWS(K::A::indexed, K::A::work, K::size);
+    constexpr int flight = RDX_CUDA_HAS_DEEP_COLUMNS(K::A::words) ? RDX_CUDA_DEEP_FLIGHT : RDX_CUDA_FLIGHT;
     const int n = (int)p.recipe.count;
     if (n <= RDX_CUDA_FEW_ROWS)
         reduce_few<K, FORM>(p);
     else if (!seeks || n <= RDX_CUDA_SHORT_ROWS)
-        reduce_tiles<NarrowColumns<K>, FORM, RDX_CUDA_SHORT_ROWS>(p);
+        reduce_tiles<NarrowColumns<K>, FORM, RDX_CUDA_SHORT_ROWS, flight>(p);
     else if constexpr (seeks)
         reduce_sought<SoughtColumns<K>, FORM, RDX_CUDA_SHORT_ROWS + 4>(p);
 }

@@ -250,10 +250,11 @@ template <class K, ShortForm FORM> struct ShortColumns {
     }
 };
 
-/* A thread's tiles of at most ROWS rows. */
-template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const Problem &p)
+/* A thread's tiles of at most ROWS rows, FLIGHT bytes or one. */
+template <class K, ShortForm FORM, int ROWS, int FLIGHT = RDX_CUDA_FLIGHT>
+RDX_DEVICE void reduce_tiles(const Problem &p)
 {
-    constexpr int TILES = RDX_CUDA_SHORT_TILES(ROWS, K::bytes);
+    constexpr int TILES = RDX_CUDA_SHORT_TILES(ROWS, K::bytes, FLIGHT);
     typedef ShortColumns<K, FORM> Columns;
     Columns columns(p);
     const int n = (int)p.recipe.count;
@@ -295,6 +296,11 @@ template <class K, ShortForm FORM, int ROWS> RDX_DEVICE void reduce_tiles(const 
 template <class K, ShortForm FORM> RDX_DEVICE void reduce_few(const Problem &p)
 {
     const int n = (int)p.recipe.count;
+    if constexpr (FORM == SHORT_PIECES && RDX_CUDA_HAS_DEEP_COLUMNS(K::A::words)) {
+        if (p.shape.deep)
+            return n <= 2 ? reduce_tiles<K, FORM, 2, RDX_CUDA_DEEP_FLIGHT>(p)
+                          : reduce_tiles<K, FORM, RDX_CUDA_DEEP_ROWS, RDX_CUDA_DEEP_FLIGHT>(p);
+    }
     if (n <= 2)
         reduce_tiles<K, FORM, 2>(p);
     else if (n <= 4)
