@@ -286,6 +286,7 @@ START_TEST(deep_columns)
         {"mean:f32:4x16777216/0", true, 2048},     {"sum:f32:5x16777216/0", false, 1024},
         {"mean:bf16:3x22369600/0", true, 4096},    {"mean:bf16:3x22369601/0", false, 2048}, /* by words */
         {"sum:bf16:16384x2x4096/1", true, 8192},   {"sum:f32:20000x2x1024/1", false, 1024}, /* runs of a tile */
+        {"sum:f32:8000x2x4100/1", false, 2048},    {"sum:f32:8000x2x8192/1", true, 4096},
         {"argmax:bf16:3x22369600/0", false, 2048}, {"var:f32:2x33554432/0", false, 2048},
         {"max:u8:64x3x1048576/1", true, 8192},     {"max:i8:4x33554432/0", false, 4096},
         {"sum:bf16:12x5592401/0", false, 1024},    {"sum:f32:4x10000000@20000000x2/0", false, 512}, /* sought */

@@ -129,7 +129,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
                n <= 8 && vectors && crosses));
         int64_t tile = RDX_CUDA_THREADS * own, wide = tile * rdx_max(1, 128 / (rows * own * size));
         bool bytes = cut->kind == RDX_CUDA_KIND_BYTE_COLUMNS, pieces = !s->shifted && !s->gathers;
-        bool many = p->space.keep_count / wide >= (int64_t)18 * p->situation.device->units && s->run_outputs >= wide;
+        bool many = p->space.keep_count / wide >= (int64_t)18 * p->situation.device->units &&
+                    (s->run_outputs % wide == 0 || s->run_outputs >= 4 * wide);
         KEEPS(s->deep == (cut->words == 1 && n <= 4 && pieces && many && (!bytes || n == 3)));
         int64_t flight = s->deep || (rows == 16 && cut->words == 1) ? 128 : 64,
                 all = rdx_min(tile * rdx_max(1, flight / (rows * own * size)), rdx_round_up(s->run_outputs, tile));

@@ -139,10 +139,12 @@ static void check_extremes(const char *level, int type, int64_t n)
 {
     static const unsigned char zero[8];
     const size_t size = types[type].size;
-    const unsigned char *one = types[type].one, *nan = types[type].nan;
+    const unsigned char *one = types[type].one, *nan = types[type].nan, *infinity = types[type].infinity;
     if (memcmp(nan, zero, sizeof zero) == 0)
         return;
-    unsigned char minus_zero[8] = {0}, minus_one[8], minus_nan[8];
+    unsigned char minus_zero[8] = {0}, minus_one[8], minus_nan[8], below[8];
+    memcpy(below, infinity, sizeof below);
+    below[size - 1] |= 0x80;
     memcpy(minus_one, one, sizeof minus_one);
     memcpy(minus_nan, nan, sizeof minus_nan);
     minus_zero[size - 1] |= 0x80;
@@ -158,6 +160,8 @@ static void check_extremes(const char *level, int type, int64_t n)
     check_extreme(level, type, n, RDX_MAX, RDX_NAN_OMIT, minus_one, nan, false);
     check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, minus_one, nan, false);
     check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, zero, minus_nan, false);
+    check_extreme(level, type, n, RDX_MAX, RDX_NAN_OMIT, nan, below, true);
+    check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, nan, infinity, true);
 }
 
 /* Row i of n + 3, the last block of which is not full, has i ones among its zeros, at its end; behind row n it begins again. */

@@ -187,7 +187,7 @@ typedef struct RdxCudaShape {
     bool shifted;    /* straight_columns: rows start anywhere; short_columns: those of small elements do */
     bool descending; /* rows: logical indices descend with the elements of the reduced dims; see ascending */
     bool gathers;    /* gather_rows: several lanes at once; short_columns: outputs lie anywhere */
-    bool deep;       /* short_columns: RDX_CUDA_DEEP_FLIGHT bytes under way */
+    bool deep;       /* short_columns, byte_columns: RDX_CUDA_DEEP_FLIGHT bytes under way of few rows */
     int64_t run_gap; /* rows in several runs: bytes from the end of one to the next */
 } RdxCudaShape;
 

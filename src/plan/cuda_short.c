@@ -35,12 +35,12 @@ static bool cross_runs(const RdxSituation *s, const RdxConfig *config, int eleme
            rdx_space_inner_extent(space) % elements == 0;
 }
 
-/* Whether blocks of so many outputs, of which none is missing in a run, are many: small inputs have too few of them. */
+/* Whether blocks of so many outputs are many, of which a run leaves few others: small inputs have too few of them. */
 static bool are_deep(const RdxCudaLaunch *launch, const RdxSituation *s, int64_t outputs)
 {
-    enum { waves = 6, resident = 3 };
+    enum { waves = 6, resident = 3, few_runs = 4 };
     return RDX_CUDA_HAS_DEEP_COLUMNS(launch->words) && s->recipe->count <= RDX_CUDA_DEEP_ROWS &&
-           launch->shape.run_outputs >= outputs &&
+           (launch->shape.run_outputs % outputs == 0 || launch->shape.run_outputs >= few_runs * outputs) &&
            s->space->keep_count / outputs >= waves * resident * (int64_t)s->device->units;
 }
 

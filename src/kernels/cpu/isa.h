@@ -109,7 +109,7 @@ typedef struct RdxFused {
     void (*fold)(const RdxFold *fold);
     void (*rows)(const RdxRows *rows);
     void (*short_rows)(const RdxRows *rows); /* may be NULL, as the next two */
-    /* Rows of RDX_BLOCK_BYTES and more, `step` bytes apart, of at most L elements or, of indices, which ascend, a chunk: one node each. */
+    /* Rows of RDX_BLOCK_BYTES and more, `step` bytes apart, of at most L elements or, of floats, a chunk, of indices that ascend: one node each. */
     void (*any_rows)(const RdxRows *rows);
     void (*join_lanes)(const RdxFold *fold);
 } RdxFused;
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) const unsigned char *rdx_step(const
     return rdx_hold(at, paced);
 }
 
-/* From row i of those that are joined at once to the next one; whoever calls knows how long a row is, and at most how often this is called. */
+/* From row i of those that are joined at once to the next one; row_bytes and i are constants, once the caller is unrolled. */
 static inline __attribute__((always_inline)) const unsigned char *
 rdx_next_row(const unsigned char *row, const int64_t row_bytes, const int i, const bool paced)
 {

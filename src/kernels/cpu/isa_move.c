@@ -226,8 +226,8 @@ static inline void stream_line(unsigned char *to, const unsigned char *from)
 }
 #endif
 
-/* Whole cache lines go to memory without being read first. A line in one store, and no waiting here until they are there: rows of 8
-   of two threads of a Xeon of the Sapphire Rapids class i8 70% of the ceiling, so 94, f32 77 and 87, maxima 74 and 78. */
+/* Whole cache lines go to memory without being read first, with AVX-512 in one store, and nothing waits here until they are there: rows of 8
+   of two threads of a Xeon of the Sapphire Rapids class i8 69% of the ceiling, so 92, f32 76 and 82, maxima 74 and 82. */
 void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes)
 {
     int64_t at = 0;

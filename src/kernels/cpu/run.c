@@ -188,7 +188,7 @@ static void run_items(Run *run, int64_t items)
     rdx_pool_run(run->sharers, thread_body, run);
 }
 
-/* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk. */
+/* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk, and nothing that goes past the caches. */
 RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
 {
     const RdxSpace *space = launch->space;

@@ -95,7 +95,8 @@ static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, R
                         rdx_strip_at(rows, recipe, i * recipe->lanes * recipe->unit));
 }
 
-/* Sums that widen: exact, so each run of 8 bytes becomes a node first, and few nodes a row are left to be joined. */
+/* Sums that widen: exact, so each run of 8 bytes becomes a node first, and few nodes a row are left to be joined. Not of elements that are narrowed as
+   they are loaded, counts of f32, which would have to be staged. */
 static bool has_words(const RdxWorker *worker, int64_t n)
 {
     const int size = rdx_work_size((RdxWork)worker->recipe->work);
@@ -123,7 +124,8 @@ static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxS
 static bool sums_rows(const RdxWorker *worker, int64_t n)
 {
     enum { shortest = 64, fewest = 16, vector = 32 };
-    const bool few = n < fewest && n * worker->space->in_size % vector != 0;
+    const int size = worker->code->staged ? rdx_work_size((RdxWork)worker->recipe->work) : worker->space->in_size;
+    const bool few = n < fewest && n * size % vector != 0 && !has_words(worker, n);
     const bool short_words = has_words(worker, n) && n == rdx_pow2_floor(n) && n * worker->space->in_size < shortest;
     return worker->recipe->algebra == RDX_ALGEBRA_ISUM && !short_words && !few;
 }
