@@ -109,7 +109,7 @@ typedef struct RdxFused {
     void (*fold)(const RdxFold *fold);
     void (*rows)(const RdxRows *rows);
     void (*short_rows)(const RdxRows *rows); /* may be NULL, as the next two */
-    /* Rows of RDX_BLOCK_BYTES and more, `step` bytes apart, of at most L elements or, of floats, a chunk, of indices that ascend: one node each. */
+    /* Rows of RDX_BLOCK_BYTES and more, `step` bytes apart, of at most L elements or, of indices, which ascend, a chunk: one node each. */
     void (*any_rows)(const RdxRows *rows);
     void (*join_lanes)(const RdxFold *fold);
 } RdxFused;

@@ -194,7 +194,7 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define FUSES_MAX(IN, WORK, MAP, name, short_rows)                                                                     \
     FUSES_ALL(IN, MAX, WORK, MAP, max, name, short_rows, max_any_rows_##name, NULL)
 #ifdef RDX_HAVE_SEEK
-#define SEEKS_ROWS(name) argmax_any_rows_##name
+#define SEEKS_ROWS(name) argmax_compared_rows_##name
 #else
 #define SEEKS_ROWS(name) NULL
 #endif
