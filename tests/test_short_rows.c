@@ -224,8 +224,10 @@ START_TEST(every_length)
             check_zeros(levels[level], 19, n);
         }
         /* A row that ends with a register that is asked about together with the one before. */
-        for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++)
-            check_firsts(levels[level], type, LONGER), check_extremes(levels[level], type, LONGER);
+        for (int type = 0; type < (int)(sizeof types / sizeof types[0]); type++) {
+            check_firsts(levels[level], type, LONGER);
+            check_extremes(levels[level], type, LONGER);
+        }
     }
 }
 END_TEST
