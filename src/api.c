@@ -204,7 +204,8 @@ static void configure_reference(RdxPlan *plan)
 {
     RdxScratch scratch;
     const RdxSpace *space = &plan->space;
-    plan->config = (RdxConfig){.strategy = RDX_CHOOSE_REFERENCE, .split = 1, .threads = 1, .index_bits = 64};
+    plan->config =
+        (RdxConfig){.strategy = RDX_CHOOSE_REFERENCE, .split = 1, .residues = 1, .threads = 1, .index_bits = 64};
     plan->config.outputs_per_block = rdx_min(rdx_space_inner_extent(space), 64);
     plan->config.part_chunks = rdx_pow2_ceil(rdx_recipe_chunks(&plan->recipe));
     rdx_scratch_of(&scratch, space, &plan->recipe, &plan->config);
@@ -279,10 +280,10 @@ RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
     if (rdx_log_wants(RDX_LOG_PLAN)) {
         char scaling[RDX_SCALING_TEXT];
         rdx_scaling_describe(made->alpha, made->beta, scaling, sizeof scaling);
-        rdx_log(RDX_LOG_PLAN, "plan %s split %lld threads %d workspace %lld: %s%s",
+        rdx_log(RDX_LOG_PLAN, "plan %s split %lld residues %d threads %d workspace %lld: %s%s",
                 made->config.strategy < 0 ? "reference" : rdx_strategies[made->config.strategy].name,
-                (long long)made->config.split, made->config.threads, (long long)made->config.workspace_bytes,
-                made->text, scaling);
+                (long long)made->config.split, made->config.residues, made->config.threads,
+                (long long)made->config.workspace_bytes, made->text, scaling);
     }
     *plan = made;
     return RDX_OK;

@@ -93,6 +93,12 @@ static void check_config(const RdxSituation *situation, const RdxConfig *config)
     if (!device->cuda) {
         demand(config->threads >= 1 && config->threads <= device->units, "too many threads");
         demand(config->grid >= 0, "a negative number of work items");
+        demand(config->residues >= 1 && (config->residues & (config->residues - 1)) == 0 &&
+                   config->residues <= situation->recipe->lanes,
+               "residues are no power of two of lanes");
+        demand(config->residues == 1 ||
+                   (config->part_chunks == 1 && config->variant == 0 && config->strategy == RDX_STRATEGY_CPU_COLUMNS),
+               "no strip of a chunk is shared");
         return;
     }
     demand(config->block_x >= 1 && config->block_y >= 1 && (int64_t)config->block_x * config->block_y <= 1024,

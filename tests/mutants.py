@@ -38,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SURVIVORS = os.path.join(ROOT, "tests", "survivors.txt")
 DRAWN = 40
 NEEDED = 0.95
-QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print short_rows turn".split()
+QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print short_rows columns turn".split()
 
 # line: position of `old`, counted from 0; -1: in the one place where it is. judge: "host", or the kind of emulator that judges it
 Mutant = namedtuple("Mutant", "name path old new line judge")
@@ -122,6 +122,12 @@ NAMED = [
     ("several outputs share a leaf that is not whole", "src/kernels/cpu/rows.c", "bool whole = count > RUN ||",
      "bool whole = count >= RUN ||"),
     ("a held block meets its neighbour", "src/kernels/cpu/lanes.inc", "&node[b + half], &pair", "&node[b + 1], &pair"),
+    ("residues of a chunk meet their neighbours", "src/kernels/cpu/run.c", "first + r + h), values", "first + r + 1), values"),
+    ("a last chunk has an element for every residue", "src/kernels/cpu/run.c", "r < h && r + h < n;", "r < h;"),
+    ("rows of a residue overlap the next one's", "src/kernels/cpu/columns.c", "n = each + (residue < more);", "n = each + 1;"),
+    ("rows of the first residues are no more", "src/kernels/cpu/columns.c", "residue * each + rdx_min(residue, more)", "residue * each"),
+    ("every residue of a chunk is the first", "src/kernels/cpu/columns.c", "worker->config->residues, worker->residue, level,",
+     "worker->config->residues, 0, level,"),
     ("a lane of a ragged chunk is too short", "src/kernels/cpu/columns.c", "(int)((whole - 1 - r) / h + 1)", "(int)((whole - 1 - r) / h)"),
     ("lanes are joined with their neighbours", "src/kernels/cpu/joined.inc", "MY(hold_by_4)(&other, joined, k + 2, whole)",
      "MY(hold_by_4)(&other, joined, k + 1, whole)"),

@@ -110,6 +110,8 @@ static void describe(const RdxPlan *plan, char *text, size_t size)
         length += snprintf(text + length, size - (size_t)length, " form %d", config->variant);
     if (config->split > 1)
         length += snprintf(text + length, size - (size_t)length, " split %lld", (long long)config->split);
+    if (config->residues > 1)
+        length += snprintf(text + length, size - (size_t)length, " residues %d", config->residues);
     snprintf(text + length, size - (size_t)length, " threads %d", config->threads);
 }
 

@@ -5,28 +5,35 @@
 int64_t rdx_cpu_thread_bytes = 1 << 20;
 int64_t rdx_cpu_thread_blocks = 8;
 
+int64_t rdx_cpu_threads(const RdxSituation *situation)
+{
+    double worth = rdx_space_bytes(situation->space) / (double)rdx_cpu_thread_bytes;
+    return rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
+}
+
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split)
 {
     const RdxSpace *space = situation->space;
     int64_t run = rdx_run_outputs(space, config);
     int64_t blocks = space->keep_count / rdx_max(run, 1) * rdx_div_up(run, config->outputs_per_block);
     int64_t chunks = rdx_max(rdx_recipe_chunks(situation->recipe), 1);
-    double worth = rdx_space_bytes(space) / (double)rdx_cpu_thread_bytes;
-    int64_t threads = rdx_max(1, worth < situation->device->units ? (int64_t)worth : situation->device->units);
-    config->split = 1;
-    config->part_chunks = rdx_pow2_ceil(chunks);
-    if (can_split && blocks < 4 * threads && threads > 1) { /* eight parts a thread keep the ragged last one small */
+    const int64_t threads = rdx_cpu_threads(situation);
+    config->residues = rdx_max(config->residues, 1);
+    config->split = config->residues > 1 ? chunks : 1;
+    config->part_chunks = config->residues > 1 ? 1 : rdx_pow2_ceil(chunks);
+    if (can_split && config->residues == 1 && blocks < 4 * threads &&
+        threads > 1) { /* eight parts a thread keep the ragged last one small */
         int64_t part = chunks * blocks / (8 * threads);
         config->part_chunks = rdx_pow2_floor(rdx_max(part, 1));
         config->split = rdx_div_up(chunks, config->part_chunks);
     }
-    config->grid = blocks * config->split;
+    config->grid = blocks * config->split * config->residues;
     config->threads = (int)rdx_max(1, rdx_min(threads, config->grid));
     RdxScratch scratch;
     rdx_scratch_of(&scratch, space, situation->recipe, config);
     config->scratch_bytes = scratch.bytes;
     config->workspace_bytes = scratch.bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * scratch.bytes;
-    if (config->split > 1)
+    if (config->split * config->residues > 1)
         config->workspace_bytes += config->grid * rdx_scratch_strip_bytes(situation->recipe, config->outputs_per_block);
     config->index_bits = 64;
     config->block_x = config->block_y = config->lanes_per_output = 1;
@@ -62,7 +69,7 @@ double rdx_cpu_cost(const RdxSituation *situation, RdxConfig *config, double cor
     double shared_ns = core_ns / config->threads;
     double ns = 20 + (memory_ns > shared_ns ? memory_ns + 0.1 * shared_ns : shared_ns + 0.1 * memory_ns);
     if (config->threads > 1)
-        ns += situation->device->launch_us * 1e3 * (config->split > 1 ? 2 : 1);
+        ns += situation->device->launch_us * 1e3 * (config->split * config->residues > 1 ? 2 : 1);
     config->cost_us = ns / 1e3;
     return config->cost_us;
 }

@@ -12,7 +12,11 @@ extern int64_t rdx_cpu_thread_bytes;
    small would hold more than one output. */
 extern int64_t rdx_cpu_thread_blocks;
 
-/* Sets threads, split and part_chunks for blocks of config->outputs_per_block outputs, then grid and memory sizes.
+/* Threads that the size of the input is worth. */
+int64_t rdx_cpu_threads(const RdxSituation *situation);
+
+/* Sets threads, split and part_chunks for blocks of config->outputs_per_block outputs, then grid and memory sizes. Where
+   config->residues is above 1, each chunk is a part.
    can_split: whether the strategy takes a part of the reduced range. */
 void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool can_split);
 

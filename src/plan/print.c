@@ -141,6 +141,7 @@ static int cpu_fields(const RdxConfig *c, Field *f)
     f[n++] = (Field){"split", "split ", "", c->split, 1};
     f[n++] = (Field){"part_chunks", "parts of ", c->part_chunks == 1 ? " chunk" : " chunks", c->part_chunks,
                      c->split > 1 ? -1 : c->part_chunks};
+    f[n++] = (Field){"residues", "", " residue classes", c->residues, 1};
     f[n++] = (Field){"variant", "variant ", "", c->variant, 0};
     f[n++] = (Field){"scratch_bytes", "scratch ", " bytes a thread", c->scratch_bytes, 0};
     f[n++] = (Field){"workspace_bytes", "workspace ", " bytes", c->workspace_bytes, 0};

@@ -57,12 +57,12 @@ bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe)
     return recipe->exact && space->reduce_rank == 1;
 }
 
-int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int64_t outputs)
+int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int residues, int64_t outputs)
 {
     int64_t row_bytes = outputs * space->in_size, lanes = recipe->lanes,
             node_bytes = outputs * rdx_max(rdx_recipe_state_bytes(recipe), space->in_size);
     if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes || recipe->indexed ||
-        rdx_strip_any_order(space, recipe) || space->reduce_count < lanes)
+        rdx_strip_any_order(space, recipe) || space->reduce_count < lanes || residues > 1)
         return 1;
     return rdx_pow2_floor(rdx_max(rdx_min(RDX_STRIP_BYTES / node_bytes, lanes), 1));
 }
@@ -119,7 +119,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         break;
     case RDX_STRATEGY_CPU_COLUMNS:
         if (config->variant == 0) { /* strips */
-            int64_t rows = rdx_strip_rows(space, recipe, outputs);
+            int64_t rows = rdx_strip_rows(space, recipe, config->residues, outputs);
             needs.line = rows * outputs;
             needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
             needs.fold = rows > 1 ? rows * outputs : 0;

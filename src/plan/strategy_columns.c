@@ -5,6 +5,8 @@
 
 enum {
     LINE_BYTES = 262144,  /* nodes of a line: a quarter of L2 */
+    PAGE_BYTES = 4096,    /* of a row that a strip has at least, where threads can share its rows instead */
+    LEAST_BYTES = 1024,   /* and where they cannot */
     SPARE_BYTES = 393216, /* a strip's partial results, all levels: stays in L2 */
 };
 
@@ -48,23 +50,53 @@ const char *rdx_plan_columns_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config)
+/* Strips of `width` columns, times the chunks that each is split into. */
+static double parts_of(const RdxSpace *space, int64_t chunks, int64_t width)
+{
+    const int64_t extent = rdx_space_inner_extent(space);
+    return (double)chunks * (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
+}
+
+/* Into how many residues a chunk of rows goes, so that there are `wanted` work items in the place of each. */
+static int residues_for(const RdxSpace *space, double wanted)
+{
+    enum { most = 16, rows = 16 };
+    int residues = 1;
+    while (space->reduce_rank == 1 && residues < wanted && residues < most &&
+           space->reduce_count >= 2 * residues * rows)
+        residues *= 2;
+    return residues;
+}
+
+/* Columns of a strip. Where there are fewer parts than threads, strips are narrower, down to a page of a row; then a chunk of each is
+   shared; and what cannot be is narrower still. 16 threads of a Xeon, f32: see "Chunks that threads share" in docs/performance.md. */
+static int64_t strip_width(const RdxSituation *situation, int *residues)
 {
     const RdxSpace *space = situation->space;
     const RdxRecipe *recipe = situation->recipe;
-    int64_t extent = rdx_space_inner_extent(space);
+    const int64_t extent = rdx_space_inner_extent(space), chunks = rdx_recipe_chunks(recipe);
+    const int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
+    const int64_t threads = rdx_cpu_threads(situation), share = rdx_div_up(extent, threads);
+    int64_t width = rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
+    *residues = 1;
+    if (parts_of(space, chunks, width) >= (double)threads)
+        return width;
+    width = rdx_min(width, rdx_max(share, PAGE_BYTES / space->in_size));
+    const double parts = parts_of(space, chunks, width);
+    if (parts >= (double)threads)
+        return width;
+    *residues = residues_for(space, 2 * (double)threads / parts);
+    return parts * *residues >= (double)threads ? width : rdx_min(width, rdx_max(share, LEAST_BYTES / space->in_size));
+}
+
+void rdx_plan_columns_configure(const RdxSituation *situation, RdxConfig *config)
+{
+    int64_t extent = rdx_space_inner_extent(situation->space);
     config->variant = has_lines(situation);
     if (config->variant == 1) {
         config->outputs_per_block = extent;
     } else {
-        int64_t chunks = rdx_recipe_chunks(recipe);
-        int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
-        int64_t width =
-            rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
-        int64_t units = situation->device->units;
-        double strips = (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
-        if ((double)chunks * strips < (double)units) /* too few parts to split: more strips */
-            width = rdx_min(width, rdx_max(rdx_div_up(extent, units), 1024 / space->in_size));
+        int64_t width = strip_width(situation, &config->residues);
         width = rdx_div_up(extent, rdx_div_up(extent, rdx_max(width, 64))); /* strips of one width */
         config->outputs_per_block = rdx_min(extent, rdx_round_up(width, 64));
     }
@@ -78,7 +110,7 @@ double rdx_plan_columns_cost(const RdxSituation *situation, RdxConfig *config)
     double element = rdx_cpu_element_ns(situation->recipe), state = rdx_recipe_state_bytes(situation->recipe);
     double lanes = (double)rdx_min(space->reduce_count, situation->recipe->lanes);
     double chunks = (double)rdx_div_up(rdx_max(space->reduce_count, 1), rdx_recipe_chunk(situation->recipe));
-    double strips = (double)config->grid / (double)config->split;
+    double strips = (double)config->grid / (double)(config->split * config->residues);
     double nodes = (double)space->keep_count * lanes * chunks;
     bool lines = config->variant == 1;
     double node_ns = state / (lines ? 40 : 16) + (lines && situation->recipe->indexed ? state / 20 : 0);

@@ -1,7 +1,7 @@
 /* The CPU launcher: cuts a launch into work items (a block of outputs x a part of the reduced range), hands them to threads,
    joins parts, emits. Items are numbered block by block, part by part; each thread has a contiguous share of them, and when it is
-   done with that it helps with the others'. Bits do not depend on any of this: parts are aligned power-of-two runs of chunks, so a
-   part is a subtree. */
+   done with that it helps with the others'. Bits do not depend on any of this: parts are aligned power-of-two runs of chunks, or residue classes
+   of a chunk's lanes, so a part is a subtree. */
 #include "run.h"
 
 #include "../../error.h"
@@ -24,8 +24,9 @@ typedef struct Run {
     const RdxCpuCode *code;
     int64_t outputs;                /* of a run (rdx_run_outputs) */
     int64_t blocks, blocks_per_run; /* blocks in all, and of one run */
+    int64_t parts;                  /* of a block: runs of chunks, or residues of a chunk, split * residues in all */
     int64_t part_bytes;             /* of one block's strip of partial nodes */
-    unsigned char *partials;        /* block-major: [block][part] strips; NULL where split is 1 */
+    unsigned char *partials;        /* block-major: [block][part] strips; NULL where there is one part */
     const RdxScratch *plan;
     Share *shares;
     int sharers; /* threads at work, at most one an item; one needs no share */
@@ -71,7 +72,7 @@ static RdxStrip partial(const Run *run, int64_t block, int64_t part)
 {
     RdxStrip strip;
     const RdxConfig *config = run->launch->config;
-    rdx_strip_lay(&strip, run->partials + (block * config->split + part) * run->part_bytes, run->launch->recipe,
+    rdx_strip_lay(&strip, run->partials + (block * run->parts + part) * run->part_bytes, run->launch->recipe,
                   config->outputs_per_block * run->launch->recipe->unit);
     return strip;
 }
@@ -92,11 +93,14 @@ static void emit(const RdxWorker *worker, const Place *place, RdxStrip nodes)
 static void do_item(const Run *run, RdxWorker *worker, int64_t item)
 {
     const RdxConfig *config = worker->config;
-    int64_t block = config->split == 1 ? item : item / config->split, part = item - block * config->split;
+    int64_t block = run->parts == 1 ? item : item / run->parts, part = item - block * run->parts;
     Place place = place_of(run, block);
     int64_t chunks = rdx_recipe_chunks(worker->recipe);
-    int64_t first = part * config->part_chunks, count = rdx_min(config->part_chunks, chunks - first);
+    int64_t first = part / config->residues * config->part_chunks, count = rdx_min(config->part_chunks, chunks - first);
     RdxStrip nodes = run->partials ? partial(run, block, part) : own_nodes(worker);
+    worker->residue = (int)(part % config->residues);
+    if (worker->residue > 0 && worker->residue >= rdx_chunk_elements(worker->recipe, first, count))
+        return; /* a last chunk of fewer elements than there are residues */
     if (worker->recipe->count == 0)
         rdx_emit_nothing(worker->recipe, nodes, place.block.outputs);
     else
@@ -110,12 +114,22 @@ typedef struct Parts {
     int64_t block;
 } Parts;
 
+/* A run of chunks, or what the residues of a chunk are joined to: the last levels of its lane tree. */
 static void part_leaf(const RdxTree *tree, int64_t leaf, int level, RdxStrip nodes)
 {
     (void)level;
     const Parts *parts = tree->context;
-    rdx_strip_copy(nodes, partial(parts->run, parts->block, leaf), tree->worker->recipe,
-                   tree->outputs * tree->worker->recipe->unit);
+    const RdxWorker *worker = tree->worker;
+    const RdxRecipe *recipe = worker->recipe;
+    const int64_t values = tree->outputs * recipe->unit, residues = worker->config->residues, first = leaf * residues;
+    const int64_t n = rdx_min(tree->span, recipe->count - leaf * tree->span);
+    for (int64_t h = residues / 2; h >= 1; h /= 2)
+        for (int64_t r = 0; r < h && r + h < n; r++) {
+            const RdxStrip node = partial(parts->run, parts->block, first + r);
+            worker->code->algebra->join(node, node, partial(parts->run, parts->block, first + r + h), values,
+                                        (n - 1 - r) / (2 * h) + 1, (n - 1 - r - h) / (2 * h) + 1);
+        }
+    rdx_strip_copy(nodes, partial(parts->run, parts->block, first), recipe, values);
 }
 
 static void join_parts(const Run *run, RdxWorker *worker, int64_t block)
@@ -143,7 +157,7 @@ static void work(Run *run, int thread, unsigned char *scratch)
 {
     const RdxLaunch *launch = run->launch;
     RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->plan,
-                        scratch,       launch->alpha,  launch->beta,   0};
+                        scratch,       launch->alpha,  launch->beta,   0,         0};
     if (run->sharers == 1) {
         do_items(run, &worker, 0, run->items);
         return;
@@ -195,7 +209,8 @@ RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
     const RdxRecipe *recipe = launch->recipe;
     const RdxCpuCode *code = (const RdxCpuCode *)launch->code;
     _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
-    RdxWorker worker = {space, recipe, launch->config, code, &code->scratch, scratch, launch->alpha, launch->beta, 0};
+    RdxWorker worker = {space,   recipe,        launch->config, code, &code->scratch,
+                        scratch, launch->alpha, launch->beta,   0,    0};
     double node[RDX_MAX_PARTS][2];
     RdxStrip nodes;
     for (int part = 0; part < RDX_MAX_PARTS; part++)
@@ -219,15 +234,16 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
         run.outputs == config->outputs_per_block ? 1 : rdx_div_up(run.outputs, config->outputs_per_block);
     if (space->keep_rank > 1)
         run.blocks *= space->keep_count / run.outputs;
-    if (config->split > 1) {
+    run.parts = config->split * config->residues;
+    if (run.parts > 1) {
         run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
         run.partials =
             launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
     }
     Share shares[RDX_POOL_MAX];
     run.shares = shares;
-    run_items(&run, run.blocks * config->split);
-    if (config->split > 1) {
+    run_items(&run, run.blocks * run.parts);
+    if (run.parts > 1) {
         run.joining = true;
         run_items(&run, run.blocks);
     }

@@ -24,7 +24,8 @@ static inline RdxBlock rdx_block_part(const RdxBlock *block, int64_t at, int64_t
                       block->first + at};
 }
 
-/* Nodes of the block's outputs over chunks first .. first + count - 1 (an aligned run, or the ragged end). */
+/* Nodes of the block's outputs over chunks first .. first + count - 1 (an aligned run, or the ragged end), or over
+   worker->residue of the one chunk. */
 typedef void (*RdxReduce)(RdxWorker *worker, const RdxBlock *block, int64_t first, int64_t count, RdxStrip nodes);
 
 typedef struct RdxCpuCode {
@@ -56,6 +57,7 @@ struct RdxWorker {
     const RdxScratch *plan;
     unsigned char *scratch;
     double alpha, beta;
+    int residue;           /* of config->residues: whose share of each chunk is folded (config.h) */
     int64_t table_columns; /* whose offsets the table has (rdx_chunk_offsets); 0: no one's */
 };
 
