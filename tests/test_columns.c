@@ -81,6 +81,10 @@ START_TEST(shared_chunks)
     check_shared("prod:c64:700x300@600x1/0:data=near", 3, 4);
     check_shared("sum:f32:600x300@-300x1+179700/0", 4, 8);
     check_shared("mean:f32:900x300@400x1/0:alpha=0.5:beta=2", 4, 8);
+    /* what lines of all columns would serve, were there not more threads than lines */
+    check_shared("prod:f32:2000x128/0:data=near", 4, 8);
+    check_shared("logsumexp:f64:900x77/0", 4, 8);
+    check_shared("sum:f32:2x1000x100/1:nan=omit:data=holes", 8, 8);
     /* whole chunks and a last one of one element, of two, of three, of as many as there are residues, of one more */
     for (int rest = 1; rest <= 9; rest += rest < 3 ? 1 : rest == 3 ? 5 : 1) {
         char text[80];
