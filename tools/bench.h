@@ -108,7 +108,7 @@ void rdx_bench_read(int kernel, int threads, const void *bytes, size_t count);
    is not one of columns side by side, or the dtype has no such loop on this CPU. */
 bool rdx_bench_columns_apply(const RdxPlan *plan);
 const char *rdx_bench_columns_name(int shape);
-void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const void *in, unsigned char *room);
+void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const RdxTensor *in, unsigned char *room);
 double rdx_bench_columns_bytes(const RdxPlan *plan, int shape, int threads); /* that one call reads and writes */
 int64_t rdx_bench_columns_room(const RdxPlan *plan, int shape, int threads);
 

@@ -378,10 +378,10 @@ static void do_items(void *context, int thread)
         do_item(cut, sums, i);
 }
 
-void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const void *in, unsigned char *room)
+void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const RdxTensor *in, unsigned char *room)
 {
     Cut cut = cut_of(plan, shape, threads);
-    cut.in = in;
+    cut.in = (const unsigned char *)in->data + in->byte_offset;
     cut.room = room;
     rdx_pool_run(threads, do_items, &cut);
 }

@@ -47,7 +47,7 @@ static double time_columns(const Timing *t, int shape, int repeats)
 {
     double start = rdx_bench_now();
     for (int i = 0; i < repeats; i++)
-        rdx_bench_columns(t->bench->plan, shape, t->threads, t->bench->task.tensor[RDX_CASE_IN].data, t->column_room);
+        rdx_bench_columns(t->bench->plan, shape, t->threads, &t->bench->task.tensor[RDX_CASE_IN], t->column_room);
     return (rdx_bench_now() - start) / repeats;
 }
 
