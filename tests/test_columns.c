@@ -102,6 +102,10 @@ START_TEST(shared_chunks)
     check_shared("count_nonzero:f32:2050x300/0:data=special", 8, 8);
     check_shared("argmin:i32:2051x300@-300x1+615000/0:data=ties", 8, 8);
     check_shared("minmax:f16:600x700@1401x1/0:data=ties", 4, 8);
+    /* columns that lie apart */
+    check_shared("sum:f32:1000x300@600x2/0", 4, 8);
+    check_shared("sum:i16:5000x300@900x3/0", 4, 4);
+    check_shared("argmax:i32:1000x300@600x-2+598/0:data=ties", 4, 8);
     /* several strips; an outer dim */
     check_shared("sum:f32:2048x2100/0", 16, 4);
     check_shared("sum:f32:3x700x400/1", 16, 8);

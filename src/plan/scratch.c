@@ -37,12 +37,12 @@ static int64_t take(int64_t *bytes, int64_t amount)
 void rdx_scratch_lay(RdxScratch *scratch, const RdxRecipe *recipe, const RdxScratchNeeds *needs)
 {
     int64_t element = rdx_max(converted_bytes(recipe), mapped_bytes(recipe));
-    int64_t tile = rdx_min(needs->line, RDX_STAGE_BYTES / (16 * element) / 64 * 64);
+    int64_t tile = rdx_min(needs->line, RDX_STAGE_BYTES / (RDX_SCRATCH_LINES * element) / 64 * 64);
     bool mapped = recipe->map != RDX_MAP_NONE;
     scratch->tile = rdx_round_up(rdx_max(tile, 1), 64);
     scratch->bytes = 0;
-    scratch->convert = take(&scratch->bytes, 16 * scratch->tile * converted_bytes(recipe));
-    scratch->map = take(&scratch->bytes, mapped ? 16 * scratch->tile * mapped_bytes(recipe) : 0);
+    scratch->convert = take(&scratch->bytes, RDX_SCRATCH_LINES * scratch->tile * converted_bytes(recipe));
+    scratch->map = take(&scratch->bytes, mapped ? RDX_SCRATCH_LINES * scratch->tile * mapped_bytes(recipe) : 0);
     scratch->raw = take(&scratch->bytes, needs->raw * rdx_types[recipe->in].size);
     scratch->table = take(&scratch->bytes, needs->table * 8);
     scratch->fold = take(&scratch->bytes, rdx_scratch_strip_bytes(recipe, needs->fold));
@@ -61,8 +61,9 @@ int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int resid
 {
     int64_t row_bytes = outputs * space->in_size, lanes = recipe->lanes,
             node_bytes = outputs * rdx_max(rdx_recipe_state_bytes(recipe), space->in_size);
-    if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes || recipe->indexed ||
-        rdx_strip_any_order(space, recipe) || space->reduce_count < lanes || residues > 1)
+    if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes ||
+        rdx_space_inner_stride(space) != space->in_size || recipe->indexed || rdx_strip_any_order(space, recipe) ||
+        space->reduce_count < lanes || residues > 1)
         return 1;
     return rdx_pow2_floor(rdx_max(rdx_min(RDX_STRIP_BYTES / node_bytes, lanes), 1));
 }
@@ -121,6 +122,7 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         if (config->variant == 0) { /* strips */
             int64_t rows = rdx_strip_rows(space, recipe, config->residues, outputs);
             needs.line = rows * outputs;
+            needs.raw = rdx_space_inner_stride(space) == space->in_size ? 0 : RDX_SCRATCH_LINES * outputs;
             needs.table = space->reduce_rank > 1 ? 2 * chunk : 0;
             needs.fold = rows > 1 ? rows * outputs : 0;
             needs.columns = rows * outputs;

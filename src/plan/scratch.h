@@ -6,6 +6,7 @@
 #include "config.h"
 
 enum {
+    RDX_SCRATCH_LINES = 16, /* staged or gathered at once */
     RDX_STAGE_BYTES = 16384,
     RDX_STRIP_BYTES = 16384, /* of a strip's row: 4 KiB reads 5% slower, 2 KiB 15%; of the nodes of a wide row */
     RDX_LOCAL_SCRATCH = 49152,

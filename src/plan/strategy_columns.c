@@ -1,13 +1,14 @@
-/* columns: outputs side by side. Lines (variant 1) where the reduced dim is contiguous with the kept one and a line of L elements
+/* columns: outputs side by side, or apart, which are gathered row by row. Lines (variant 1) where the reduced dim is contiguous with the kept one and a line of L elements
    for each column fits in L2; strips (variant 0) otherwise. */
 #include "cpu.h"
 #include "strategies.h"
 
 enum {
-    LINE_BYTES = 262144,  /* nodes of a line: a quarter of L2 */
-    PAGE_BYTES = 4096,    /* of a row that a strip has at least, where threads can share its rows instead */
-    LEAST_BYTES = 1024,   /* and where they cannot */
-    SPARE_BYTES = 393216, /* a strip's partial results, all levels: stays in L2 */
+    LINE_BYTES = 262144,   /* nodes of a line: a quarter of L2 */
+    PAGE_BYTES = 4096,     /* of a row that a strip has at least, where threads can share its rows instead */
+    GATHERED_BYTES = 2048, /* of a strip's row whose columns lie apart: 16 of them stay in L1 */
+    LEAST_BYTES = 1024,    /* and where they cannot */
+    SPARE_BYTES = 393216,  /* a strip's partial results, all levels: stays in L2 */
 };
 
 static int64_t line_bytes(const RdxSituation *situation)
@@ -25,6 +26,11 @@ static bool joins_on_the_way(const RdxSituation *situation)
                       recipe->algebra == RDX_ALGEBRA_VAR;
     return rdx_strip_any_order(situation->space, recipe) ||
            (sums && recipe->map == RDX_MAP_NONE && rdx_types[recipe->in].size >= 2);
+}
+
+static bool is_packed(const RdxSpace *space)
+{
+    return rdx_space_inner_stride(space) == space->in_size;
 }
 
 /* Strips of `width` columns, times the chunks that each is split into. */
@@ -46,8 +52,8 @@ static bool has_lines(const RdxSituation *situation)
         return false;
     if (2 * parts_of(space, rdx_recipe_chunks(situation->recipe), columns) <= (double)rdx_cpu_threads(situation))
         return false;
-    return space->reduce_rank == 1 && columns <= LINE_BYTES && space->reduce[0].in == columns * space->in_size &&
-           line_bytes(situation) <= LINE_BYTES;
+    return space->reduce_rank == 1 && columns <= LINE_BYTES && is_packed(space) &&
+           space->reduce[0].in == columns * space->in_size && line_bytes(situation) <= LINE_BYTES;
 }
 
 const char *rdx_plan_columns_applicable(const RdxSituation *situation)
@@ -55,8 +61,6 @@ const char *rdx_plan_columns_applicable(const RdxSituation *situation)
     const RdxSpace *space = situation->space;
     if (space->keep_rank == 0)
         return "there is one output";
-    if (rdx_space_inner_stride(space) != space->in_size)
-        return "the innermost kept dim is not contiguous";
     return NULL;
 }
 
@@ -80,7 +84,8 @@ static int64_t strip_width(const RdxSituation *situation, int *residues)
     const int64_t extent = rdx_space_inner_extent(space), chunks = rdx_recipe_chunks(recipe);
     const int64_t levels = rdx_scratch_levels(chunks) + rdx_strip_levels(space, recipe) + 2;
     const int64_t threads = rdx_cpu_threads(situation), share = rdx_div_up(extent, threads);
-    int64_t width = rdx_min(RDX_STRIP_BYTES / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
+    const int64_t most = is_packed(space) ? RDX_STRIP_BYTES : GATHERED_BYTES;
+    int64_t width = rdx_min(most / space->in_size, SPARE_BYTES / levels / rdx_recipe_state_bytes(recipe));
     *residues = 1;
     if (parts_of(space, chunks, width) >= (double)threads)
         return width;
@@ -120,6 +125,10 @@ double rdx_plan_columns_cost(const RdxSituation *situation, RdxConfig *config)
     double row_bytes = (double)config->outputs_per_block * space->in_size;
     double overhead = lines ? strips * chunks * 120 : strips * chunks * lanes * 30;
     double scattered = lines || row_bytes >= 4096 ? 0 : elements / row_bytes * space->in_size * 8;
+    if (!is_packed(space)) { /* as gather's, of an element at a time */
+        const int64_t step = rdx_space_inner_stride(space), apart = step < 0 ? -step : step;
+        scattered += elements * (0.5 + (double)(rdx_min(apart, 64) - rdx_min(apart, space->in_size)) / 16);
+    }
     if (space->reduce_rank > 1)
         overhead += strips * (double)space->reduce_count * 2; /* the table of a chunk's rows */
     return rdx_cpu_cost(situation, config, elements * element + nodes * node_ns + overhead + scattered);

@@ -1,4 +1,4 @@
-/* columns: outputs lie side by side (kept innermost dim contiguous).
+/* columns: outputs lie side by side, or apart in strips.
    Lines (variant 1): the reduced dim is contiguous with the kept one, so a line of L elements for each of C columns is L * C
    consecutive elements: add 16 such lines, then join lanes. For up to some hundred columns.
    Strips (variant 0): a strip of columns takes one lane after the other, 16 rows at a time, L rows apart; lanes come in the order
@@ -35,6 +35,27 @@ static int lines_of(const RdxWorker *worker, const Strip *strip, int64_t lane)
     return (int)((strip->n - 1 - lane) / worker->recipe->lanes + 1);
 }
 
+static bool lies_apart(const RdxWorker *worker, const RdxBlock *block)
+{
+    return block->in_step != worker->space->in_size && block->outputs > 1;
+}
+
+/* Columns that lie apart, side by side in scratch. Returns the bytes from line to line, which were `stride`. */
+static int64_t gather_lines(RdxWorker *worker, const RdxBlock *block, int lines, const unsigned char *line[],
+                            int64_t stride)
+{
+    const int size = worker->space->in_size;
+    const int64_t bytes = block->outputs * size;
+    unsigned char *raw = worker->scratch + worker->plan->raw;
+    if (!lies_apart(worker, block))
+        return stride;
+    for (int k = 0; k < lines; k++) {
+        worker->code->isa->gather(raw + k * bytes, line[k], block->outputs, block->in_step, size, 0);
+        line[k] = raw + k * bytes;
+    }
+    return bytes;
+}
+
 static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxStrip nodes)
 {
     const RdxSpace *space = worker->space;
@@ -56,16 +77,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
         rdx_sort_lines(lines, line, index);
         stride = lines > 1 && stride ? line[1] - line[0] : 0;
     }
-    if (strip->block->in_step != space->in_size && strip->block->outputs > 1) {
-        unsigned char *raw = worker->scratch + worker->plan->raw;
-        int64_t bytes = strip->block->outputs * space->in_size;
-        for (int k = 0; k < lines; k++) {
-            worker->code->isa->gather(raw + k * bytes, line[k], strip->block->outputs, strip->block->in_step,
-                                      space->in_size, 0);
-            line[k] = raw + k * bytes;
-        }
-        stride = bytes;
-    }
+    stride = gather_lines(worker, strip->block, lines, line, stride);
     rdx_fold_lines(worker, lines, line, stride, strip->rows * strip->block->outputs, index, NULL, &nodes);
 }
 
@@ -139,7 +151,8 @@ static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStri
     const int64_t residue = worker->residue, each = strip->n / worker->config->residues,
                   more = strip->n % worker->config->residues;
     const int64_t first = strip->chunk_first + residue * each + rdx_min(residue, more), n = each + (residue < more);
-    const int64_t at_once = worker->code->many_lines && rows->in != 0 ? NARROW_LINES : EXACT_LINES;
+    const bool many = worker->code->many_lines && rows->in != 0 && !lies_apart(worker, strip->block);
+    const int64_t at_once = many ? NARROW_LINES : EXACT_LINES;
     for (int64_t at = 0; at < n; at += at_once) {
         const unsigned char *line[RDX_LINES];
         int64_t index[RDX_LINES];
@@ -149,8 +162,9 @@ static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStri
             line[k] = strip->block->in + row * rows->in;
             index[k] = worker->space->index_offset + row * rows->index;
         }
+        const int64_t stride = gather_lines(worker, strip->block, lines, line, backwards ? -rows->in : rows->in);
         RdxStrip to = at ? rdx_worker_spare(worker, level) : nodes;
-        rdx_fold_lines(worker, lines, line, backwards ? -rows->in : rows->in, strip->block->outputs, index, NULL, &to);
+        rdx_fold_lines(worker, lines, line, stride, strip->block->outputs, index, NULL, &to);
         if (at)
             worker->code->algebra->join(nodes, nodes, to, strip->block->outputs * worker->recipe->unit, 1, 1);
     }
@@ -162,7 +176,7 @@ static int64_t lanes_joined(const RdxWorker *worker, const Strip *strip)
     const RdxSpace *space = worker->space;
     const int64_t lines = rdx_div_up(strip->n, worker->recipe->lanes), width = strip->rows * strip->block->outputs;
     if (!worker->code->join_lanes || space->reduce_rank != 1 || width < RDX_JOINED_WIDTH ||
-        (strip->block->in_step != space->in_size && strip->block->outputs > 1))
+        lies_apart(worker, strip->block))
         return 1;
     return rdx_min(rdx_pow2_floor(RDX_LINES / lines), RDX_JOINED);
 }
@@ -172,13 +186,15 @@ static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip n
     RdxWorker *worker = tree->worker;
     Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1, 1};
     const RdxSpace *space = worker->space;
-    if (rdx_strip_any_order(space, worker->recipe) && strip.block->in_step == space->in_size) {
+    const bool columns =
+        worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS; /* short_rows has room for one line that is gathered */
+    if (rdx_strip_any_order(space, worker->recipe) && (columns || !lies_apart(worker, strip.block))) {
         fold_exact(worker, &strip, level, nodes);
         return;
     }
     if (space->reduce_rank > 1)
         fill_table(worker, strip.chunk_first, strip.n);
-    strip.rows = worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS && strip.n % worker->recipe->lanes == 0
+    strip.rows = columns && strip.n % worker->recipe->lanes == 0
                      ? rdx_strip_rows(space, worker->recipe, worker->config->residues, strip.block->outputs)
                      : 1;
     strip.joined = lanes_joined(worker, &strip);

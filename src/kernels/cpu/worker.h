@@ -7,6 +7,8 @@
 #include "../kernel.h"
 #include "strip.h"
 
+_Static_assert((int)RDX_SCRATCH_LINES == (int)RDX_LINES, "room for what is folded at once");
+
 typedef struct RdxWorker RdxWorker;
 
 /* Consecutive outputs of a run (rdx_run_outputs). */
