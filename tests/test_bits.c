@@ -73,6 +73,14 @@ static const char *const lines[] = {
     "sum:i8:20000x100/0",
     "prod:c128:700x100/0:data=near",
     "sum:f32:2500x400@400x-1+399/0",
+    /* rows in any order, some as one wide row, and what is left of a chunk */
+    "sum:i8:9001x127/0",
+    "any:bool:9005x33/0:data=ties",
+    "sum:u16:3x5003x77/1",
+    "max:i8:8200x300/0",
+    "max:f32:1003x300/0:data=special",
+    "minmax:f32:1001x130/0:data=ties",
+    "bit_xor:u16:2005x150/0",
     /* columns that lie apart */
     "sum:f32:2300x70@280x4/0",
     "sum:i8:9000x70@140x2/0",

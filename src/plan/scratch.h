@@ -17,7 +17,7 @@ enum {
 bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe);
 
 /* How many rows of a strip are taken as one wide row, a power of two: rows that touch each other, up to what a strip reads at once;
-   where a chunk ends within a line or is shared, one. Narrower ones read at two thirds of the speed. */
+   where a chunk ends within a line or is shared, one, unless any order will do. Narrower ones read at two thirds of the speed. */
 int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int residues, int64_t outputs);
 
 /* Levels of spare strips that the lanes of a strip need. */
