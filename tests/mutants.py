@@ -132,6 +132,7 @@ NAMED = [
     ("rows that are left of wide ones are the first", "src/kernels/cpu/columns.c", "first + n - rest, rest, 1", "first, rest, 1"),
     ("a wide row's rows are joined without those that are left", "src/kernels/cpu/columns.c", "if (lines > 0 && rest > 0)",
      "if (lines > 0 && rest > 1)"),
+    ("rows of a last block are wide where they overlap", "src/plan/scratch.c", "outputs != rdx_space_inner_extent(space)", "false"),
     ("every residue of a chunk is the first", "src/kernels/cpu/columns.c", "worker->config->residues, worker->residue, level,",
      "worker->config->residues, 0, level,"),
     ("a lane of a ragged chunk is too short", "src/kernels/cpu/columns.c", "(int)((whole - 1 - r) / h + 1)", "(int)((whole - 1 - r) / h)"),

@@ -73,6 +73,9 @@ static const char *const lines[] = {
     "sum:i8:20000x100/0",
     "prod:c128:700x100/0:data=near",
     "sum:f32:2500x400@400x-1+399/0",
+    /* rows that overlap, as far apart as the last block of columns is wide */
+    "sum:f32:256x4097@1985x1/0",
+    "max:f32:256x4097@1985x1/0",
     /* rows in any order, some as one wide row, and what is left of a chunk */
     "sum:i8:9001x127/0",
     "any:bool:9005x33/0:data=ties",

@@ -106,6 +106,9 @@ START_TEST(shared_chunks)
     check_shared("sum:f32:1000x300@600x2/0", 4, 8);
     check_shared("sum:i16:5000x300@900x3/0", 4, 4);
     check_shared("argmax:i32:1000x300@600x-2+598/0:data=ties", 4, 8);
+    /* rows that overlap, as far apart as the last block of columns is wide: not shared, nor wide */
+    check_shared("sum:f32:256x4097@1985x1/0", 1, 1);
+    check_shared("sum:f32:256x4097@1985x1/0", 2, 1);
     /* several strips; an outer dim */
     check_shared("sum:f32:2048x2100/0", 16, 4);
     check_shared("sum:f32:3x700x400/1", 16, 8);
