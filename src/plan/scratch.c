@@ -64,8 +64,8 @@ int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int resid
     if (space->reduce_rank != 1 || space->reduce[0].in != row_bytes ||
         rdx_space_inner_stride(space) != space->in_size || recipe->indexed)
         return 1;
-    if (outputs !=
-        rdx_space_inner_extent(space)) /* a last block of rows that overlap may be as wide as they are apart */
+    /* A last block of rows that overlap may be as wide as they are apart. */
+    if (outputs != rdx_space_inner_extent(space))
         return 1;
     if (!rdx_strip_any_order(space, recipe) && (space->reduce_count < lanes || residues > 1))
         return 1;
