@@ -26,15 +26,14 @@ typedef struct RdxConfig {
     int64_t outputs_per_block; /* CUDA: outputs of a block. CPU: outputs of one work item */
     int64_t split;             /* parts the reduced range is cut into, always on aligned chunk runs; 1: not cut */
     int64_t part_chunks;       /* chunks of a part: a power of two (the last part may have fewer) */
-    int residues; /* items that share a chunk: lanes j of one j mod residues, or on the CPU, where any order gives
-                                  the same bits, rows that follow each other; a power of two; 1: none do */
-    int64_t grid; /* CUDA: blocks. CPU: work items, parts and residues included */
-    int threads;  /* CPU: threads that take part */
-    int64_t shared_bytes;    /* CUDA: dynamic shared memory of a block */
-    int64_t scratch_bytes;   /* CPU: of one thread */
-    int64_t workspace_bytes; /* in all */
-    double bytes;            /* predicted traffic: read + written */
-    double cost_us;          /* predicted time */
+    int residues;              /* items that share a chunk, by lane j mod residues: a power of two; 1: none do */
+    int64_t grid;              /* CUDA: blocks. CPU: work items, parts and residues included */
+    int threads;               /* CPU: threads that take part */
+    int64_t shared_bytes;      /* CUDA: dynamic shared memory of a block */
+    int64_t scratch_bytes;     /* CPU: of one thread */
+    int64_t workspace_bytes;   /* in all */
+    double bytes;              /* predicted traffic: read + written */
+    double cost_us;            /* predicted time */
 
     /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices. What kernels obey is variant, vector_bytes, the way an
        output is cut (split, part_chunks, residues, slices, groups, outputs_per_block, finishing, workspace) and launch; grid, blocks,

@@ -21,8 +21,8 @@ void rdx_cpu_partition(const RdxSituation *situation, RdxConfig *config, bool ca
     config->residues = rdx_max(config->residues, 1);
     config->split = config->residues > 1 ? chunks : 1;
     config->part_chunks = config->residues > 1 ? 1 : rdx_pow2_ceil(chunks);
-    if (can_split && config->residues == 1 && blocks < 4 * threads &&
-        threads > 1) { /* eight parts a thread keep the ragged last one small */
+    /* Eight parts a thread keep the ragged last one small. */
+    if (can_split && config->residues == 1 && blocks < 4 * threads && threads > 1) {
         int64_t part = chunks * blocks / (8 * threads);
         config->part_chunks = rdx_pow2_floor(rdx_max(part, 1));
         config->split = rdx_div_up(chunks, config->part_chunks);

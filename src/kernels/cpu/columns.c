@@ -208,10 +208,10 @@ static void strip_leaf(const RdxTree *tree, int64_t chunk, int level, RdxStrip n
     RdxWorker *worker = tree->worker;
     Strip strip = {tree->context, chunk * tree->span, rdx_chunk_elements(worker->recipe, chunk, 1), 1, 1};
     const RdxSpace *space = worker->space;
-    const bool columns =
-        worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS; /* short_rows has room for one line that is gathered */
+    const bool columns = worker->config->strategy == RDX_STRATEGY_CPU_COLUMNS;
     if (columns)
         strip.rows = rdx_strip_rows(space, worker->recipe, worker->config->residues, strip.block->outputs);
+    /* short_rows has room for one line that is gathered, not for eight. */
     if (rdx_strip_any_order(space, worker->recipe) && (columns || !lies_apart(worker, strip.block))) {
         fold_exact(worker, &strip, level, nodes);
         return;
