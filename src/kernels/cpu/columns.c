@@ -120,17 +120,30 @@ static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t 
                                 (strip->n - 1 - r) / (2 * h) + 1, (strip->n - 1 - r - h) / (2 * h) + 1);
 }
 
+static RdxStrip wide_nodes(const RdxWorker *worker, const Strip *strip)
+{
+    RdxStrip wide;
+    rdx_strip_lay(&wide, worker->scratch + worker->plan->fold, worker->recipe,
+                  strip->rows * strip->block->outputs * worker->recipe->unit);
+    return wide;
+}
+
+/* The rows of a wide row are joined, of n elements a column: the last levels of the lane tree. */
+static void join_wide(RdxWorker *worker, const Strip *strip, RdxStrip wide, int64_t n, RdxStrip nodes)
+{
+    const RdxRecipe *recipe = worker->recipe;
+    const int64_t values = strip->block->outputs * recipe->unit;
+    for (int64_t h = strip->rows / 2; h >= 1; h /= 2)
+        worker->code->algebra->join(h == 1 ? nodes : wide, wide, rdx_strip_at(wide, recipe, h * values), h * values,
+                                    n / (2 * h), n / (2 * h));
+}
+
 /* The lane tree down to one wide row, then its rows are joined. */
 static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
-    const RdxRecipe *recipe = worker->recipe;
-    int64_t values = strip->block->outputs * recipe->unit;
-    RdxStrip wide;
-    rdx_strip_lay(&wide, worker->scratch + worker->plan->fold, recipe, strip->rows * values);
+    const RdxStrip wide = wide_nodes(worker, strip);
     fold_node(worker, strip, strip->rows, 0, level, wide);
-    for (int64_t h = strip->rows / 2; h >= 1; h /= 2)
-        worker->code->algebra->join(h == 1 ? nodes : wide, wide, rdx_strip_at(wide, recipe, h * values), h * values,
-                                    strip->n / (2 * h), strip->n / (2 * h));
+    join_wide(worker, strip, wide, strip->n, nodes);
 }
 
 enum {
@@ -172,24 +185,19 @@ static void fold_in_order(RdxWorker *worker, const Strip *strip, int64_t first, 
    one took all of it (4096 x 1024, 292 and 170 us). */
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
-    const RdxRecipe *recipe = worker->recipe;
     const int64_t residue = worker->residue, each = strip->n / worker->config->residues,
                   more = strip->n % worker->config->residues;
     const int64_t first = strip->chunk_first + residue * each + rdx_min(residue, more), n = each + (residue < more);
     const int64_t lines = strip->rows > 1 ? n / strip->rows : 0, rest = n - lines * strip->rows;
-    const int64_t values = strip->block->outputs * recipe->unit;
-    RdxStrip wide;
-    rdx_strip_lay(&wide, worker->scratch + worker->plan->fold, recipe, strip->rows * values);
+    const RdxStrip wide = wide_nodes(worker, strip);
     if (lines > 0) {
         fold_in_order(worker, strip, first, lines, strip->rows, level, wide);
-        for (int64_t h = strip->rows / 2; h >= 1; h /= 2)
-            worker->code->algebra->join(h == 1 && rest == 0 ? nodes : wide, wide,
-                                        rdx_strip_at(wide, recipe, h * values), h * values, 1, 1);
+        join_wide(worker, strip, wide, n - rest, rest == 0 ? nodes : wide);
     }
     if (rest > 0)
         fold_in_order(worker, strip, first + n - rest, rest, 1, level, nodes);
     if (lines > 0 && rest > 0)
-        worker->code->algebra->join(nodes, nodes, wide, values, 1, 1);
+        worker->code->algebra->join(nodes, nodes, wide, strip->block->outputs * worker->recipe->unit, 1, 1);
 }
 
 /* How many lanes are joined at once: as many as have 16 lines, so that no more is read at once than of a long lane. */
