@@ -38,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SURVIVORS = os.path.join(ROOT, "tests", "survivors.txt")
 DRAWN = 40
 NEEDED = 0.95
-QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print short_rows columns turn".split()
+QUICK = "scalar space recipe api api_errors api_state cache sys pool plugin plan_cuda shape print short_rows columns move".split()
 
 # line: position of `old`, counted from 0; -1: in the one place where it is. judge: "host", or the kind of emulator that judges it
 Mutant = namedtuple("Mutant", "name path old new line judge")
@@ -99,6 +99,8 @@ NAMED = [
     ("registers of a short row meet their neighbours", "src/kernels/cpu/groups.inc", "MY(lift_group)(x + size * i + n / 2)",
      "MY(lift_group)(x + size * i + size)"),
     ("rows of a tile meet their neighbours", "src/kernels/cpu/isa_move.c", "b = tile[i + SIDE / 2];", "b = tile[i + 1];"),
+    ("a run's last step begins where the one before ends", "src/kernels/cpu/isa_move.c",
+     "memcpy(to + bytes - size, from + bytes - size, (size_t)size);", "memcpy(to + whole, from + whole, (size_t)size);"),
     ("fewer turned rows have the indices of more", "src/kernels/cpu/chunk.c", "worker->table_columns == columns",
      "worker->table_columns != 0"),
     ("blocks of short columns begin with the first run", "src/kernels/cpu/short_columns.c",

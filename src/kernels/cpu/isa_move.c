@@ -81,31 +81,101 @@ void RDX_LEVEL(gather)(void *dst, const void *src, int64_t n, int64_t step, int 
     }
 }
 
-/* Of at least `size` bytes, in steps of that many; the last step ends where the run ends. */
-static inline __attribute__((always_inline)) void copy_steps(unsigned char *to, const unsigned char *from,
-                                                             int64_t bytes, const int64_t size)
+#if defined(__AVX512F__)
+enum { STEP = 64 };
+#else
+enum { STEP = 32 };
+#endif
+
+/* `count` runs of at least `size` bytes, in steps of that many; the last step ends where the run ends. size and steps are constants; steps 0:
+   as many as there are. */
+RDX_ALWAYS_INLINE void copy_steps(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
+                                  int64_t bytes, int64_t count, int64_t ahead, const int64_t size, const int64_t steps)
 {
-    for (int64_t at = 0; at + size <= bytes; at += size)
-        memcpy(to + at, from + at, (size_t)size);
-    memcpy(to + bytes - size, from + bytes - size, (size_t)size);
+    const int64_t whole = steps ? (steps - 1) * size : (bytes - 1) / size * size;
+    for (int64_t i = 0; i < count; i++, to += to_step, from += from_step) {
+        if (ahead)
+            rdx_prefetch(from + ahead, steps ? steps * size : bytes);
+        RDX_UNROLL_4
+        for (int64_t at = 0; at < whole; at += size)
+            memcpy(to + at, from + at, (size_t)size);
+        memcpy(to + bytes - size, from + bytes - size, (size_t)size);
+    }
 }
 
+#if defined(__AVX512F__)
+/* `count` runs to places that lie alike in their cache lines, line by line, as many as a constant says: what crosses lines is stored in two
+   turns. Nothing is read or written outside the runs, wherever the vectors begin and end. */
+RDX_ALWAYS_INLINE void copy_lines(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
+                                  int64_t bytes, int64_t count, int64_t ahead, const int64_t lines)
+{
+    const int64_t before = (int64_t)((uintptr_t)to & 63);
+    const __mmask64 all = ~UINT64_C(0), first = all << before, last = all >> (-(before + bytes) & 63);
+    to -= before, from -= before;
+    for (int64_t i = 0; i < count; i++, to += to_step, from += from_step) {
+        if (ahead)
+            rdx_prefetch(from + ahead, lines * 64);
+        RDX_UNROLL_16
+        for (int64_t k = 0; k < lines; k++) {
+            const __mmask64 mask = (k == 0 ? first : all) & (k == lines - 1 ? last : all);
+            _mm512_mask_storeu_epi8(to + k * 64, mask, _mm512_maskz_loadu_epi8(mask, from + k * 64));
+        }
+    }
+}
+#endif
+
+/* Runs of up to eight steps or lines have a loop each, without a branch in it. Sums of f32 in L2 over axes 0 and 2 of 32 x 64 x n, one thread of
+   a Xeon of the Sapphire Rapids class, GB/s, in steps of 32 bytes and so: n = 49 16.4 and 18.3, 64 24.3 and 30.0, 80 22.1 and 28.5. */
 void RDX_LEVEL(copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
                           int64_t ahead)
 {
-    for (int64_t i = 0; i < count; i++) {
-        unsigned char *to = (unsigned char *)dst + i * dst_step;
-        const unsigned char *from = (const unsigned char *)src + i * src_step;
-        if (ahead)
-            rdx_prefetch(from + ahead, bytes);
-        if (bytes >= 32)
-            copy_steps(to, from, bytes, 32);
-        else if (bytes >= 8)
-            copy_steps(to, from, bytes, 8);
-        else
+    unsigned char *to = dst;
+    const unsigned char *from = src;
+#define COPY(size, steps) copy_steps(to, dst_step, from, src_step, bytes, count, ahead, size, steps)
+    if (bytes < 8) {
+        for (int64_t i = 0; i < count; i++, to += dst_step, from += src_step) {
+            if (ahead)
+                rdx_ask(from + ahead);
             for (int64_t at = 0; at < bytes; at++)
                 to[at] = from[at];
+        }
+        return;
     }
+    if (bytes < STEP) {
+        if (bytes < 16)
+            COPY(8, 2);
+        else if (bytes < 32)
+            COPY(16, 2);
+        else
+            COPY(32, 2);
+        return;
+    }
+#define UP_TO_EIGHT(CASE) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+#if defined(__AVX512F__)
+#define LINES(n)                                                                                                       \
+    case n:                                                                                                            \
+        copy_lines(to, dst_step, from, src_step, bytes, count, ahead, n);                                              \
+        return;
+    if (dst_step % 64 == 0 && (uintptr_t)to % 64 != 0)
+        switch (rdx_div_up((int64_t)((uintptr_t)to & 63) + bytes, 64)) {
+            UP_TO_EIGHT(LINES)
+        default:
+            break;
+        }
+#undef LINES
+#endif
+#define STEPS(n)                                                                                                       \
+    case n:                                                                                                            \
+        COPY(STEP, n);                                                                                                 \
+        return;
+    switch (rdx_div_up(bytes, STEP)) {
+        UP_TO_EIGHT(STEPS)
+    default:
+        COPY(STEP, 0);
+    }
+#undef STEPS
+#undef UP_TO_EIGHT
+#undef COPY
 }
 
 void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int size)
