@@ -108,8 +108,8 @@ static RdxStatus read_types(const RdxProblem *problem, Types *types)
 static RdxStatus check_aligned(const char *role, uintptr_t address, int64_t align, const char *what)
 {
     RDX_REQUIRE(address % (uintptr_t)align == 0, RDX_ERR_ALIGN,
-                "%s begins at an address of %lld modulo 64; %s needs %lld", role, (long long)(address % 64), what,
-                (long long)align);
+                "%s begins at an address of %lld modulo %lld; %s needs %lld", role,
+                (long long)(address % (uintptr_t)align), (long long)align, what, (long long)align);
     return RDX_OK;
 }
 
@@ -123,8 +123,8 @@ static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t 
                 (long long)given);
     uintptr_t address = (uintptr_t)t->data + t->byte_offset;
     RDX_REQUIRE(!given || !t->data || address % (uintptr_t)given == 0, RDX_ERR_ALIGN,
-                "align is %lld but in begins at an address of %lld modulo 64", (long long)given,
-                (long long)(address % 64));
+                "align is %lld but in begins at an address of %lld modulo that", (long long)given,
+                (long long)(address % (uintptr_t)given));
     const int64_t first = given ? rdx_min(given, 16) : rdx_common_align((int64_t)address, 0);
     RDX_REQUIRE(first >= wanted, RDX_ERR_ALIGN, "in keeps %lld bytes of alignment; %s needs %lld", (long long)first,
                 rdx_types[in].name, (long long)wanted);

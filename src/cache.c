@@ -68,12 +68,21 @@ static void add_view(Key *key, const RdxTensor *t)
     }
 }
 
-/* What the caller promised, or where in 16 bytes the first element lies: the lowest, which is what counts, is at a distance that the
-   strides tell. */
+/* Whether the promise is one and kept. */
+static bool keeps_align(const RdxProblem *problem)
+{
+    const int64_t align = problem->align;
+    const uintptr_t address = (uintptr_t)problem->in->data + problem->in->byte_offset;
+    return align == 0 ||
+           (align > 0 && (align & (align - 1)) == 0 && (!problem->in->data || (address & (uintptr_t)(align - 1)) == 0));
+}
+
+/* What the caller promised, as far as plans look, or where in 16 bytes the first element lies: the lowest, which is what counts, is at a
+   distance that the strides tell. */
 static uint64_t alignment_class(const RdxProblem *problem)
 {
     if (problem->align)
-        return 64 + (uint64_t)problem->align;
+        return 64 + (uint64_t)rdx_min(problem->align, 16);
     uintptr_t address = (uintptr_t)problem->in->data + problem->in->byte_offset;
     return address & 15;
 }
@@ -87,8 +96,9 @@ static bool make_key(Key *key, const RdxProblem *problem)
 {
     const RdxTensor *in = problem->in;
     if (!problem->out || !can_key(in) || !can_key(problem->out) || !can_key(problem->out2) ||
-        (problem->naxes > 0 && !problem->axes) || problem->naxes > in->ndim)
-        return false;
+        (problem->naxes > 0 && !problem->axes) || problem->naxes > in->ndim || problem->threads < 0 ||
+        !keeps_align(problem))
+        return false; /* what is wrong gets its sentence where plans are made */
     uint64_t mask = 0;
     for (int i = 0; i < problem->naxes; i++) {
         int axis = problem->axes[i] + (problem->axes[i] < 0 ? in->ndim : 0);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local char sentence[512];
+static _Thread_local char sentence[RDX_SENTENCE_BYTES];
 
 RdxStatus rdx_error(RdxStatus status, const char *format, ...)
 {

@@ -5,7 +5,9 @@
 
 #include "base.h"
 
-/* Formats this thread's sentence (cut at 511 bytes) and returns `status`. */
+enum { RDX_SENTENCE_BYTES = 512 }; /* of this thread's sentence, the zero behind it too: longer ones are cut */
+
+/* Formats this thread's sentence and returns `status`. */
 RdxStatus rdx_error(RdxStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define RDX_FAIL(...) return rdx_error(__VA_ARGS__)

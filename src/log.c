@@ -1,5 +1,8 @@
-/* The log: swapped under a lock, called without it. */
+/* The log: swapped under a lock, called without it. A fork waits until nobody swaps or asks, so the child finds the lock free. */
 #include "log.h"
+
+#include "error.h"
+#include "sys.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -12,14 +15,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LogCallback callback;
 static void *callback_user;
 static atomic_int wanted;
+static bool fork_guarded;
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
 
 void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
+    if (!fork_guarded)
+        fork_guarded = rdx_sys_atfork(take_lock, give_lock, give_lock) == 0;
     callback = log;
     callback_user = user;
     atomic_store_explicit(&wanted, log ? level : RDX_LOG_OFF, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
+    give_lock();
 }
 
 bool rdx_log_wants(int level)
@@ -29,16 +45,21 @@ bool rdx_log_wants(int level)
 
 void rdx_log(int level, const char *format, ...)
 {
-    pthread_mutex_lock(&lock);
+    if (!rdx_log_wants(level))
+        return;
+    take_lock();
     LogCallback log = callback;
     void *user = callback_user;
-    pthread_mutex_unlock(&lock);
-    if (!log || !rdx_log_wants(level))
+    give_lock();
+    if (!log)
         return;
-    char line[1024];
+    char line[1024], sentence[RDX_SENTENCE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    /* Calls that the callback makes have sentences of their own. */
+    snprintf(sentence, sizeof sentence, "%s", rdx_last_error());
     log(user, level, line);
+    (void)rdx_error(RDX_OK, "%s", sentence);
 }

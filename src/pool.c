@@ -27,10 +27,11 @@ static _Thread_local bool inside;                         /* this thread works o
 
 int rdx_pool_processors(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
+    /* 8192 processors, as many as Linux is built for: a set of fewer is refused where there may be more. */
+    cpu_set_t set[8192 / CPU_SETSIZE];
+    if (sched_getaffinity(0, sizeof set, set) != 0)
         return 1;
-    int count = CPU_COUNT(&set);
+    int count = CPU_COUNT_S(sizeof set, set);
     return count < 1 ? 1 : count > RDX_POOL_MAX ? RDX_POOL_MAX : count;
 }
 

@@ -238,7 +238,7 @@ START_TEST(backwards)
         ck_assert(given.out_data[0] == 8 && given.out_data[ROWS - 1] == 8 && given.out_data[ROWS] == -12345);
         ck_assert_int_eq(rdx_execute(plan, given.in_data + 1, given.out_data, NULL, NULL, 0, NULL), RDX_ERR_ALIGN);
         ck_assert_msg(
-            strstr(rdx_last_error(), "in's lowest element begins at an address of 4 modulo 64; the plan needs 16"),
+            strstr(rdx_last_error(), "in's lowest element begins at an address of 4 modulo 16; the plan needs 16"),
             "%s", rdx_last_error());
         rdx_plan_destroy(plan);
     }

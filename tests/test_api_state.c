@@ -192,9 +192,18 @@ END_TEST
 
 /* ---- Forks ---- */
 
+static void hear_nothing(void *user, int level, const char *line)
+{
+    (void)user, (void)level, (void)line;
+}
+
 static int child_works(const unsigned char *right, size_t bytes)
 {
     alarm(30);
+    task.problem.threads = -1; /* the log hears of it */
+    if (rdx_reduce(&task.problem, NULL) != RDX_ERR_OPTION)
+        return 3;
+    task.problem.threads = 2;
     rdx_case_reset(&task);
     if (rdx_reduce(&task.problem, NULL) != RDX_OK || memcmp(right, task.problem.out->data, bytes) != 0)
         return 1;
@@ -220,9 +229,11 @@ static void *churn(void *unused)
     problem.in = &from;
     problem.out = &to;
     int failed = 0;
-    for (int64_t i = 0; atomic_load(&churning); i++) { /* misses and hits */
+    for (int64_t i = 0; atomic_load(&churning); i++) { /* misses and hits, and a while in the log */
         shape = 1 + i % 60;
         failed += rdx_reduce(&problem, NULL) != RDX_OK;
+        for (int k = 0; k < 200; k++)
+            rdx_set_log(hear_nothing, NULL, 1);
     }
     return failed ? &churning : NULL;
 }
@@ -303,6 +314,29 @@ static void check_replay(const char *text)
     rdx_case_release(&task);
 }
 
+/* A callback whose own calls fail leaves the sentence of the call that it hears of. */
+static void fail_again(void *user, int level, const char *line)
+{
+    (void)line;
+    *(int *)user += level == 1;
+    rdx_set_log(NULL, NULL, 0); /* else it hears of its own */
+    ck_assert_int_eq(rdx_plan_create(NULL, NULL), RDX_ERR_NULL);
+    ck_assert_str_eq(rdx_last_error(), "plan is NULL");
+}
+
+START_TEST(sentences_stay)
+{
+    int heard = 0;
+    task_open(&task, "sum:f32:64x100/1");
+    task.problem.threads = -7;
+    rdx_set_log(fail_again, &heard, 1);
+    ck_assert_int_eq(rdx_reduce(&task.problem, NULL), RDX_ERR_OPTION);
+    ck_assert_int_eq(heard, 1);
+    ck_assert_str_eq(rdx_last_error(), "threads is -7; 0 is the default");
+    rdx_case_release(&task);
+}
+END_TEST
+
 START_TEST(logs)
 {
     Heard heard = {0};
@@ -374,6 +408,7 @@ Suite *test_api_state_suite(void)
     tcase_add_test(tests, forks);
 #endif
     tcase_add_test(tests, logs);
+    tcase_add_test(tests, sentences_stay);
     tcase_add_test(tests, thread_settings);
     suite_add_tcase(suite, tests);
     return suite;

@@ -211,6 +211,49 @@ START_TEST(arguments)
 }
 END_TEST
 
+/* What is wrong with a promise is said whether the cache has a plan for the rest or not. */
+START_TEST(promises)
+{
+    static const struct {
+        int64_t align;
+        int64_t place; /* of the data, in bytes */
+        RdxStatus status;
+    } each[] = {{16, 64, RDX_OK},
+                {64, 64, RDX_OK},
+                {1024, 1024, RDX_OK},
+                {64, 16, RDX_ERR_ALIGN},
+                {32, 16, RDX_ERR_ALIGN},
+                {16, 8, RDX_ERR_ALIGN},
+                {-64, 64, RDX_ERR_OPTION},
+                {24, 64, RDX_ERR_OPTION},
+                {65552, 64, RDX_ERR_OPTION},
+                {INT32_MIN, 64, RDX_ERR_OPTION},
+                {4, 68, RDX_OK},
+                {2, 64, RDX_ERR_ALIGN}};
+    _Alignas(2048) static unsigned char room[4096];
+    for (int warm = 0; warm <= 1; warm++) {
+        rdx_set_cache(256);
+        for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+            float out = 1;
+            RdxTensor from = {room, {1, 0}, 1, {2, 32, 1}, (int64_t[]){64}, NULL, 0},
+                      to = {&out, {1, 0}, 0, {2, 32, 1}, NULL, NULL, 0};
+            RdxProblem problem = RDX_PROBLEM_INIT;
+            problem.op = RDX_SUM, problem.in = &from, problem.out = &to;
+            for (int k = 0; warm && k < 5; k++) { /* plans for what is promised otherwise */
+                problem.align = k ? 2 << k : 0;
+                ck_assert_int_eq(rdx_reduce(&problem, NULL), RDX_OK);
+            }
+            from.data = room + each[i].place;
+            problem.align = each[i].align;
+            ck_assert_msg(rdx_reduce(&problem, NULL) == each[i].status, "align %lld, data at %lld, warm %d: %s",
+                          (long long)each[i].align, (long long)each[i].place, warm, rdx_last_error());
+            if (!warm)
+                rdx_set_cache(256);
+        }
+    }
+}
+END_TEST
+
 /* ---- Threads ---- */
 
 static atomic_bool going;
@@ -303,6 +346,7 @@ Suite *test_cache_suite(void)
     tcase_add_test(tests, every_rank);
     tcase_add_test(tests, stay);
     tcase_add_test(tests, arguments);
+    tcase_add_test(tests, promises);
     tcase_add_test(tests, many_threads);
     suite_add_tcase(suite, tests);
     return suite;
