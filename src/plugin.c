@@ -18,44 +18,66 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const RdxPluginTable *_Atomic loaded;
 static RdxStatus refusal;
-static char reason[384];
+static char reason[640];
 static atomic_bool forked;
 static pid_t unguarded; /* the process that loaded the plugin, where the system took no fork handler; else 0 */
 
+/* The path is cut, lest a long one push the reason out of the sentence. */
 static void refuse(RdxStatus status, const char *why, const char *path)
 {
     refusal = status;
     snprintf(reason, sizeof reason, "%.255s: %s", path, why);
 }
 
-/* The folder of the object that this code lies in, with a slash; empty in a fully static program. */
-static void own_folder(char *folder, size_t size)
+/* By the loader's own words, which mostly begin with the path. */
+static void refuse_unloadable(const char *path)
 {
-    Dl_info info;
-    folder[0] = 0;
-    if (!dladdr((const void *)(uintptr_t)&rdx_version, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
-        return;
-    snprintf(folder, size, "%s", info.dli_fname);
-    strrchr(folder, '/')[1] = 0;
+    const char *words = dlerror();
+    char why[256];
+    const size_t length = strlen(path);
+    if (words && strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0)
+        words += length + 2;
+    snprintf(why, sizeof why, "%.160s; CUDA tensors need the plugin (RDX_CUDA_PLUGIN may name it)",
+             words ? words : "not loadable");
+    refuse(RDX_ERR_NO_PLUGIN, why, path);
 }
 
-static void *open_plugin(char *path, size_t size)
+/* The plugin beside the object that this code lies in; false in a fully static program, or where that has no path or one too long. */
+static bool path_beside(char *path, size_t size)
 {
+    static const char name[] = "libredax_cuda.so";
+    Dl_info info;
+    if (!dladdr((const void *)(uintptr_t)&rdx_version, &info) || !info.dli_fname)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
+    if (folder == 0 || folder + sizeof name > size)
+        return false;
+    memcpy(path, info.dli_fname, folder);
+    memcpy(path + folder, name, sizeof name);
+    return true;
+}
+
+/* The library, or NULL and the reason; *path: what was tried last, for as long as the process lives. */
+static void *open_plugin(const char **path)
+{
+    static char beside[4096];
     const char *wanted = secure_getenv("RDX_CUDA_PLUGIN");
-    if (wanted && *wanted) {
-        snprintf(path, size, "%s", wanted);
-        return rdx_sys_dlopen(path);
-    }
-    char folder[256];
-    own_folder(folder, sizeof folder);
-    if (folder[0]) {
-        snprintf(path, size, "%slibredax_cuda.so", folder);
-        void *library = rdx_sys_dlopen(path);
-        if (library)
-            return library;
-    }
-    snprintf(path, size, "libredax_cuda.so");
-    return rdx_sys_dlopen(path);
+    void *library = NULL;
+    const bool named = wanted && *wanted, lies_beside = !named && path_beside(beside, sizeof beside);
+    *path = named ? wanted : lies_beside ? beside : "libredax_cuda.so";
+    library = rdx_sys_dlopen(*path);
+    if (library)
+        return library;
+    refuse_unloadable(*path);
+    if (!lies_beside)
+        return NULL;
+    const bool is_there = access(beside, F_OK) == 0; /* then why that one failed is what matters */
+    *path = "libredax_cuda.so";
+    library = rdx_sys_dlopen(*path);
+    if (!library && !is_there)
+        refuse_unloadable(*path);
+    return library;
 }
 
 static void after_fork(void)
@@ -67,13 +89,10 @@ static void load(void)
 {
     static const RdxHostTable host = {RDX_PLUGIN_VERSION, sizeof(RdxHostTable), RDX_VERSION, rdx_error, rdx_log,
                                       rdx_sys_alloc,      rdx_sys_free};
-    char path[320];
-    void *library = open_plugin(path, sizeof path);
-    if (!library) {
-        refuse(RDX_ERR_NO_PLUGIN, "not found or not loadable; CUDA tensors need it (RDX_CUDA_PLUGIN may name it)",
-               path);
+    const char *path;
+    void *library = open_plugin(&path);
+    if (!library)
         return;
-    }
     void *symbol = rdx_sys_dlsym(library, "rdx_cuda_plugin");
     RdxPluginEntry entry;
     memcpy(&entry, &symbol, sizeof entry);

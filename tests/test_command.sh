@@ -373,7 +373,7 @@ refuses "fuzz --replay - of a folder" 1 '^redax: standard input: Is a directory$
 # ---- CUDA devices ----
 for arguments in "reduce a.npy --op sum" "stats a.npy" "bench sum:f32:64"; do
     # shellcheck disable=SC2086
-    refuses "no plugin: $arguments" 1 'no CUDA: /nowhere/libredax_cuda.so: not found' $arguments --device cuda
+    refuses "no plugin: $arguments" 1 'no CUDA: /nowhere/libredax_cuda.so: cannot open' $arguments --device cuda
     for device in cuda: cuda:x cuda:-1 cuda1 gpu ''; do
         # shellcheck disable=SC2086
         run $arguments --device "$device"

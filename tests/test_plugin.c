@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void expect(const char *plugin, RdxStatus first, RdxStatus second, const char *word)
 {
@@ -59,6 +60,19 @@ START_TEST(missing)
 }
 END_TEST
 
+/* What is there and cannot be loaded is refused by the loader's words. */
+START_TEST(unloadable)
+{
+    char path[] = "/tmp/redax_plugin_XXXXXX";
+    const int file = mkstemp(path);
+    ck_assert(file >= 0 && write(file, "no library", 10) == 10 && close(file) == 0);
+    char words[64];
+    snprintf(words, sizeof words, "no CUDA: %s: file too short", path);
+    expect(path, RDX_ERR_NO_PLUGIN, RDX_ERR_NO_PLUGIN, words);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 /* A library that is there and is no plugin. */
 START_TEST(foreign)
 {
@@ -76,6 +90,7 @@ Suite *test_plugin_suite(void)
     TCase *tests = tcase_create("plugin");
     tcase_add_test(tests, none);
     tcase_add_test(tests, missing);
+    tcase_add_test(tests, unloadable);
     tcase_add_test(tests, foreign);
     suite_add_tcase(suite, tests);
     return suite;
