@@ -67,8 +67,8 @@ plant tools/check_static.sh 'uninit' tools/new.c 'int f(void);\nint f(void)\n{\n
 # shellcheck disable=SC2016
 plant tools/check_static.sh 'SC2086' tools/new.sh '#!/bin/sh\nrm $1'
 plant 'python3 examples/make_examples.py --check' 'iris.npy' examples/iris.npy x
-# shellcheck disable=SC2016
-plant tools/check_diffs.sh 'diff 4 does not apply' README.md '```diff\n--- a/src/op.h\n+++ b/src/op.h\n@@ -1,1 +1,1 @@\n-no such line\n+x\n```'
+plant 'tools/check_diffs.sh examples/diffs/new.diff' 'FAILED' examples/diffs/new.diff '--- a/src/op.h\n+++ b/src/op.h\n@@ -1,1 +1,1 @@\n-no such line\n+x'
+plant 'tools/check_diffs.sh examples/diffs/new.diff' 'no_such' examples/diffs/new.diff '--- /dev/null\n+++ b/src/api_new.c\n@@ -0,0 +1,1 @@\n+int x = no_such;'
 
 # Symbols: planted into a copy of the objects.
 mkdir -p "$copy/build/obj"

@@ -37,12 +37,7 @@ RdxStatus rdx_cuda_is_capturing(bool *capturing, RdxStream stream, int id)
 
 static RdxStatus number_of(unsigned long long *number, RdxStream stream)
 {
-#if defined CUDART_VERSION && CUDART_VERSION >= 12000
     return rdx_cuda_status(RDX_CUDA(cudaStreamGetId, (cudaStream_t)stream, number), "asking for a stream's number");
-#else
-    *number = (unsigned long long)(uintptr_t)stream;
-    return RDX_OK;
-#endif
 }
 
 static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
@@ -72,34 +67,42 @@ static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
     return status;
 }
 
-/* The lock is held in what follows. */
-
-static void drop(Workspace **link)
+/* Frees workspaces that nobody finds any more. Without the lock: the log's callback may call the library. */
+static void free_workspaces(Workspace *first)
 {
-    Workspace *w = *link;
-    RdxCudaVisit visit;
-    *link = w->next;
-    if (rdx_cuda_enter_relaxed(&visit, w->id) == RDX_OK) {
-        RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaFree, w->memory), "freeing a workspace");
-        if (rdx_cuda_leave(&visit, status) != RDX_OK)
-            rdx_cuda_host->log(1, "a workspace of %zu bytes was not freed", w->bytes);
+    while (first) {
+        Workspace *w = first;
+        RdxCudaVisit visit;
+        first = w->next;
+        if (rdx_cuda_enter_relaxed(&visit, w->id) == RDX_OK) {
+            RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaFree, w->memory), "freeing a workspace");
+            if (rdx_cuda_leave(&visit, status) != RDX_OK)
+                rdx_cuda_host->log(1, "a workspace of %zu bytes was not freed", w->bytes);
+        }
+        rdx_cuda_host->release(w);
     }
-    rdx_cuda_host->release(w);
 }
 
-/* Room for one more: the idle one that was not wanted for longest goes. */
-static void make_room(void)
+/* Makes room for one more: of as many as there may be, idle ones that were not wanted for longest are no longer kept. The lock is held. */
+static Workspace *surplus(void)
 {
-    Workspace **idle = NULL;
-    int count = 0;
-    for (Workspace **link = &workspaces; *link; link = &(*link)->next, count++)
-        if (!(*link)->busy)
-            idle = link;
-    if (count >= MOST && idle)
-        drop(idle);
+    Workspace *gone = NULL;
+    for (;;) {
+        Workspace **idle = NULL;
+        int count = 0;
+        for (Workspace **link = &workspaces; *link; link = &(*link)->next, count++)
+            if (!(*link)->busy)
+                idle = link;
+        if (count < MOST || !idle)
+            return gone;
+        Workspace *w = *idle;
+        *idle = w->next;
+        w->next = gone;
+        gone = w;
+    }
 }
 
-/* An idle workspace of this stream that is large enough, moved to the front. */
+/* An idle workspace of this stream that is large enough, moved to the front. The lock is held. */
 static Workspace *find_idle(size_t bytes, unsigned long long stream, int id)
 {
     for (Workspace **link = &workspaces; *link; link = &(*link)->next) {
@@ -114,15 +117,14 @@ static Workspace *find_idle(size_t bytes, unsigned long long stream, int id)
     return NULL;
 }
 
+/* A busy one that nobody finds yet. */
 static RdxStatus make_workspace(Workspace **made, size_t bytes, unsigned long long stream, int id)
 {
     Workspace *w = (Workspace *)rdx_cuda_host->alloc(sizeof *w, 16);
     if (!w)
         return rdx_cuda_host->error(RDX_ERR_MEMORY, "no memory for a workspace's %zu bytes of book-keeping", sizeof *w);
     size_t rounded = (size_t)rdx_max(rdx_pow2_ceil((int64_t)bytes), LEAST_BYTES);
-    *w = {workspaces, NULL, rounded, stream, id, rdx_cuda_errors() - 1, false};
-    make_room();
-    w->next = workspaces;
+    *w = {NULL, NULL, rounded, stream, id, rdx_cuda_errors() - 1, true};
     RdxCudaVisit visit;
     RdxStatus status = rdx_cuda_enter_relaxed(&visit, id);
     if (status == RDX_OK) {
@@ -135,7 +137,7 @@ static RdxStatus make_workspace(Workspace **made, size_t bytes, unsigned long lo
         rdx_cuda_host->release(w);
         return status;
     }
-    workspaces = *made = w;
+    *made = w;
     return RDX_OK;
 }
 
@@ -144,17 +146,27 @@ static RdxStatus take_kept(void **workspace, size_t bytes, RdxStream stream, int
     unsigned long long number = 0;
     RDX_TRY(number_of(&number, stream));
     pthread_mutex_lock(&lock);
-    Workspace *w = find_idle(bytes, number, id);
-    RdxStatus status = w ? RDX_OK : make_workspace(&w, bytes, number, id);
-    unsigned errors = rdx_cuda_errors();
-    if (status == RDX_OK && w->errors != errors) {
-        status = clear_head(w->memory, w->bytes, stream);
-        w->errors = status == RDX_OK ? errors : w->errors;
-    }
-    if (status == RDX_OK) {
+    Workspace *w = find_idle(bytes, number, id), *gone = w ? NULL : surplus();
+    if (w)
         w->busy = true;
-        *workspace = w->memory;
+    pthread_mutex_unlock(&lock);
+    free_workspaces(gone);
+    if (!w) {
+        RDX_TRY(make_workspace(&w, bytes, number, id));
+        pthread_mutex_lock(&lock);
+        w->next = workspaces;
+        workspaces = w;
+        pthread_mutex_unlock(&lock);
     }
+    unsigned errors = rdx_cuda_errors();
+    RdxStatus status = w->errors == errors ? RDX_OK : clear_head(w->memory, w->bytes, stream);
+    if (status == RDX_OK) {
+        w->errors = errors;
+        *workspace = w->memory;
+        return RDX_OK;
+    }
+    pthread_mutex_lock(&lock);
+    w->busy = false;
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -190,13 +202,20 @@ RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream strea
 /* A workspace that a call on another thread has just now stays; that call gives it back and a later shutdown frees it. */
 void rdx_cuda_shutdown(void)
 {
+    Workspace *gone = NULL;
     pthread_mutex_lock(&lock);
-    for (Workspace **link = &workspaces; *link;)
-        if ((*link)->busy)
-            link = &(*link)->next;
-        else
-            drop(link);
+    for (Workspace **link = &workspaces; *link;) {
+        Workspace *w = *link;
+        if (w->busy) {
+            link = &w->next;
+            continue;
+        }
+        *link = w->next;
+        w->next = gone;
+        gone = w;
+    }
     pthread_mutex_unlock(&lock);
+    free_workspaces(gone);
 }
 
 /* ---- Memory for the command and for tests ---- */
