@@ -4,9 +4,11 @@
 
 int main(void)
 {
-    float matrix[2][3] = {{1, 2, 3}, {4, 5, 9}}, mean[3];
-    RdxTensor in = {matrix, {1, 0}, 2, {2, 32, 1}, (int64_t[]){2, 3}, NULL, 0}; /* CPU; rank 2; float, 32 bits */
-    RdxTensor out = {mean, {1, 0}, 1, {2, 32, 1}, (int64_t[]){3}, NULL, 0};
+    float matrix[2][3] = {{1, 2, 3}, {4, 5, 9}}, mean[3] = {0};
+    RdxTensor in = {
+        .data = matrix, .device = {RDX_CPU, 0}, .ndim = 2, .shape = (int64_t[]){2, 3}, .dtype = RDX_DTYPE(RDX_F32)};
+    RdxTensor out = {
+        .data = mean, .device = {RDX_CPU, 0}, .ndim = 1, .shape = (int64_t[]){3}, .dtype = RDX_DTYPE(RDX_F32)};
     RdxProblem problem = RDX_PROBLEM_INIT;
     problem.op = RDX_MEAN, problem.axes = (int32_t[]){0}, problem.naxes = 1, problem.in = &in, problem.out = &out;
     if (rdx_reduce(&problem, NULL) != RDX_OK)

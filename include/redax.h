@@ -77,8 +77,16 @@ typedef struct RdxPlan RdxPlan;
 /* A cudaStream_t. CPU: must be NULL. CUDA: NULL is the legacy default stream. */
 typedef struct CUstream_st *RdxStream;
 
-/* Where a tensor lies, in DLPack's numbers. 1 (CPU) and 3 (pinned host memory): the CPU, whatever the id. 2 (CUDA)
-   and 13 (managed): the CUDA device `id`. All tensors of a problem lie alike. */
+/* DLPack's numbers of the devices that redax knows. */
+enum {
+    RDX_CPU = 1,
+    RDX_CUDA = 2,
+    RDX_CUDA_HOST = 3,    /* pinned host memory */
+    RDX_CUDA_MANAGED = 13 /* cudaMallocManaged */
+};
+
+/* Where a tensor lies. RDX_CPU and RDX_CUDA_HOST: the CPU, whatever the id. RDX_CUDA and RDX_CUDA_MANAGED: the CUDA
+   device `id`. All tensors of a problem lie alike. */
 typedef struct {
     int32_t type, id;
 } RdxDevice;
@@ -97,14 +105,20 @@ typedef struct RDX_MAY_ALIAS RdxTensor {
     void *data;
     RdxDevice device; /* where data lies */
     int32_t ndim;     /* 0 .. RDX_MAX_RANK; 0 is a scalar, of one element */
-    RdxDtype dtype;   /* one of the constants below, taken apart */
+    RdxDtype dtype;   /* RDX_DTYPE of one of the constants below */
     int64_t *shape;   /* ndim extents, each >= 0; NULL is fine for ndim 0 */
     /* ndim strides in ELEMENTS, any sign, 0 too; NULL: row-major. Ignored where the extent is 0 or 1 */
     int64_t *strides;
     uint64_t byte_offset; /* bytes from data to the first element; at most 2^62 */
 } RdxTensor;
 
-/* ---- Dtypes: DLPack's code << 8 | bits (code = RDX_F32 >> 8, bits = RDX_F32 & 255) ---- */
+/* ---- Dtypes: DLPack's code << 8 | bits ---- */
+
+/* Initialises an RdxDtype: RDX_DTYPE(RDX_F32). */
+#define RDX_DTYPE(type)                                                                                                \
+    {                                                                                                                  \
+        (uint8_t)((type) >> 8), (uint8_t)((type)&255), 1                                                               \
+    }
 
 enum {
     RDX_I8 = 0x0008,
@@ -235,9 +249,10 @@ typedef struct RdxProblem {
     /* CPU: at most so many; 0: the rdx_set_threads value when the plan is made. At most 256. Small problems use
        fewer. Bits do not depend on it */
     int32_t threads;
-    /* bytes, a power of two, that the input's data + byte_offset will keep in every execution; what is above 16
-       counts as 16. 0: what it keeps now, where data is NULL as with one that is aligned. Along axes of negative
-       strides what is kept is where the lowest element lies */
+    /* The alignment, in bytes, that the input's first element (data + byte_offset) will have in every execution: a
+       power of two, 16 for what malloc gives; a plan gains nothing by more. 0, the default: that of in->data as it
+       is now, or 16 where data is NULL. rdx_execute refuses an address that has less than was planned with; where
+       strides are negative, that of the lowest element */
     int32_t align;
     const RdxTensor *in; /* the input; strides may be anything */
     /* the output, shaped as said at the top. Its strides may be negative or permuted, but its elements must provably
@@ -259,12 +274,10 @@ typedef struct RdxProblem {
    (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and
    rdx_execute may fail with, and RDX_ERR_MEMORY or, on the device, RDX_ERR_DEVICE_MEMORY for the workspace.
 
-   A capturing stream takes only what is in the cache, else RDX_ERR_STREAM: call once before the capture. A plan is there
-   after the call that made it (unless the cache is off or memory ran out) and stays at least until 8 other problems were
-   reduced since its last use, by any thread, or as many as rdx_set_cache gave it room for, if fewer: each problem has 8
-   places, and a new one takes a free place or the least recently used of its own 8, also while others are free. So up to
-   8 problems never push each other out. rdx_set_cache and rdx_shutdown drop all. For certainty, plan by
-   rdx_plan_create. */
+   A capturing stream takes only what is in the cache, else RDX_ERR_STREAM: call once before the capture, unless the
+   cache is off or memory ran out. A plan stays there until at least 8 other problems (fewer, if rdx_set_cache gave room
+   for fewer) were reduced since its last use, by any thread; mostly for far longer, but that is chance.
+   rdx_set_cache and rdx_shutdown drop all. A program that captures many problems makes plans (rdx_plan_create). */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);
 
 /* The default outputs of problem->op for problem->in: fills device, ndim, dtype and shape, sets strides to NULL
@@ -311,7 +324,8 @@ RDX_API RDX_CHECK RdxStatus rdx_workspace_init(const RdxPlan *plan, void *worksp
 /* Executes a plan. in, out and out2 stand for the tensors' data: byte_offset, strides, alpha and beta are the plan's.
    out2 is ignored where the plan has none. A pointer may be NULL where its tensor has no elements. CPU: done on
    return; on one thread it allocates and locks nothing, on several it takes the pool's lock and starts the threads
-   that are not there yet, which are kept. CUDA: launches only, so it may be captured; what a kernel reads are the
+   that are not there yet, which are kept. On the CPU this and rdx_reduce need 192 KiB of the caller's
+   stack. CUDA: launches only, so it may be captured; what a kernel reads are the
    aligned 16 bytes that an element lies in, of memory that CUDA hands out by larger multiples. Checked every time:
    null, the alignment that was planned, overlap (by intervals of bytes, so interleaved tensors are refused too), the
    workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM; CUDA:
@@ -357,8 +371,8 @@ RDX_API void rdx_shutdown(void);
 
 /* Calls `log` with lines of text (no newline, cut at 1023 bytes, valid during the call) on the thread that the event
    is on. level: 0 nothing (as does a NULL log), 1 plans that could not be made, 2 also each plan made, 3 also each
-   execution. A line of 2 or 3 ends in the problem's CASE, which `redax explain` and `redax bench` take. The CASE is
-   cut at 159 bytes. The callback is called without a lock: one that was just replaced may still be running on other
+   execution. A line of 2 or 3 ends in the problem's CASE, which `redax explain` and `redax bench` take; it leaves
+   out align, out's byte_offset and how out2 lies, and is cut at 159 bytes. The callback is called without a lock: one that was just replaced may still be running on other
    threads. It may call the library; such calls are logged too. */
 RDX_API void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level);
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { PROBLEM_MOST = 4096 }; /* bytes of any later RdxProblem: a size of garbage must not send us reading on */
-enum { DEVICE_CPU = 1, DEVICE_CUDA = 2, DEVICE_CUDA_HOST = 3, DEVICE_CUDA_MANAGED = 13 }; /* DLPack */
 
 static atomic_int threads_wanted, processors; /* 0: not set, not yet counted */
 
@@ -73,10 +72,10 @@ RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers)
 static RdxStatus check_device(const RdxTensor *tensor, const char *role, RdxDevice where, bool *cuda)
 {
     int type = tensor->device.type;
-    RDX_REQUIRE(type == DEVICE_CPU || type == DEVICE_CUDA || type == DEVICE_CUDA_HOST || type == DEVICE_CUDA_MANAGED,
+    RDX_REQUIRE(type == RDX_CPU || type == RDX_CUDA || type == RDX_CUDA_HOST || type == RDX_CUDA_MANAGED,
                 RDX_ERR_DEVICE, "%s is on device type %d; redax knows CPU (1, 3) and CUDA (2, 13)", role, type);
-    *cuda = type == DEVICE_CUDA || type == DEVICE_CUDA_MANAGED;
-    bool where_cuda = where.type == DEVICE_CUDA || where.type == DEVICE_CUDA_MANAGED;
+    *cuda = type == RDX_CUDA || type == RDX_CUDA_MANAGED;
+    bool where_cuda = where.type == RDX_CUDA || where.type == RDX_CUDA_MANAGED;
     RDX_REQUIRE(*cuda == where_cuda && (!*cuda || tensor->device.id == where.id), RDX_ERR_DEVICE,
                 "%s is on device %d:%d but in is on %d:%d", role, type, tensor->device.id, where.type, where.id);
     return RDX_OK;

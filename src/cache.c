@@ -273,7 +273,7 @@ static RdxStatus launch_cuda(const RdxPlan *plan, const RdxProblem *problem, Rdx
 static RdxStatus make_and_keep(RdxPlan **plan, const RdxProblem *problem, const Key *key, bool keyed, RdxStream stream)
 {
     const RdxPluginTable *plugin;
-    bool cuda = problem->in->device.type == 2 || problem->in->device.type == 13, capturing = false;
+    bool cuda = problem->in->device.type == RDX_CUDA || problem->in->device.type == RDX_CUDA_MANAGED, capturing = false;
     if (cuda && rdx_plugin(&plugin) == RDX_OK) {
         RdxStatus asked = plugin->is_capturing(&capturing, stream, problem->in->device.id);
         RDX_TRY(asked == RDX_ERR_NO_DEVICE ? RDX_OK : asked); /* making the plan says so, after what else is wrong */

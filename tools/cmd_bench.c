@@ -172,7 +172,7 @@ static int run_cases(const Request *request, RdxBenchReport *report)
             continue;
         RdxBenchRecord *record = &report->record[report->count++];
         const char *name = request->suite.name[i], *line = request->suite.line[i];
-        bool cpu = request->device.type == 1;
+        bool cpu = request->device.type == RDX_CPU;
         if (cpu ? rdx_bench_run(&bench, name, line, record, sentence, sizeof sentence)
                 : rdx_bench_device(&bench, request->device.id, name, line, record, sentence, sizeof sentence)) {
             rdx_bench_print_row(stdout, record);
@@ -188,8 +188,8 @@ static int run_cases(const Request *request, RdxBenchReport *report)
 
 static bool measure_host(const Request *request, RdxBenchSmall *small, char *sentence, size_t size)
 {
-    return request->device.type == 1 ? rdx_bench_host(small, sentence, size)
-                                     : rdx_bench_host_cuda(small, request->device.id, sentence, size);
+    return request->device.type == RDX_CPU ? rdx_bench_host(small, sentence, size)
+                                           : rdx_bench_host_cuda(small, request->device.id, sentence, size);
 }
 
 static int run(const Request *request)
@@ -198,7 +198,7 @@ static int run(const Request *request)
     char sentence[1024], device[32] = "cpu";
     int code = RDX_EXIT_DONE, threads = request->options.threads ? request->options.threads : rdx_explain_threads();
     report.device = device;
-    if (request->device.type != 1) {
+    if (request->device.type != RDX_CPU) {
         snprintf(device, sizeof device, "cuda:%d", (int)request->device.id);
         report.gpu = request->gpu.name;
     }
@@ -232,7 +232,7 @@ static RdxStatus settle_device(Request *request)
 {
     if (request->automatic && rdx_gpu_facts(0, &request->gpu) == RDX_OK)
         request->device = (RdxDevice){2, 0};
-    return request->device.type == 1 ? RDX_OK : rdx_gpu_facts(request->device.id, &request->gpu);
+    return request->device.type == RDX_CPU ? RDX_OK : rdx_gpu_facts(request->device.id, &request->gpu);
 }
 
 int cmd_bench(int argc, char **argv)

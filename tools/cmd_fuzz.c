@@ -173,7 +173,7 @@ typedef struct Request {
 static int read_device(RdxFuzzOptions *options, const char *text)
 {
     RdxDevice device;
-    if (!rdx_option_device(&device, text) || device.type != 2)
+    if (!rdx_option_device(&device, text) || device.type != RDX_CUDA)
         return rdx_complain_value("fuzz", "device", text, "cuda or cuda:N, N from 0 to 1023");
     options->cuda = true;
     options->device = device.id;

@@ -203,7 +203,7 @@ static bool plan(Work *work)
     problem->out = &work->out;
     problem->out2 = work->second ? &work->out2 : NULL;
     void *data = work->in.data;
-    if (options->device.type != 1)
+    if (options->device.type != RDX_CPU)
         work->in.data = NULL; /* what is planned for a GPU will lie there, aligned */
     status = rdx_plan_create(&work->plan, problem);
     work->in.data = data;
@@ -259,7 +259,7 @@ static bool execute(Work *work)
 {
     if (!allocate(&work->out) || (work->second && !allocate(&work->out2)))
         return false;
-    RdxStatus status = work->options->device.type == 1 ? execute_here(work) : execute_there(work);
+    RdxStatus status = work->options->device.type == RDX_CPU ? execute_here(work) : execute_there(work);
     if (status == RDX_ERR_MEMORY) {
         rdx_complain("out of memory: a workspace");
         return false;
@@ -373,7 +373,7 @@ static bool look(Work *work, const RdxNamedArray *found)
         rdx_complain("%s: its dtype \"%.32s\" is not one that redax has", work->options->input, found->foreign);
         return false;
     }
-    if (work->options->device.type != 1)
+    if (work->options->device.type != RDX_CPU)
         rdx_source_view(&work->in, &work->array);
     else if (!rdx_source_tensor(&work->in, &work->array, &work->copy)) {
         rdx_complain("out of memory: a copy of %zu misaligned bytes", work->array.bytes);

@@ -406,7 +406,7 @@ int cmd_stats(int argc, char **argv)
     rdx_partial_watch_signals();
     if (options.threads)
         rdx_set_threads(options.threads);
-    if (options.device.type != 1) {
+    if (options.device.type != RDX_CPU) {
         options.gpu = &gpu;
         good = rdx_gpu_open(&gpu, options.device.id) == RDX_OK;
         if (!good)

@@ -2,12 +2,12 @@
 #include "../error.h"
 #include "strategies.h"
 
-enum { DEVICE_CPU = false, DEVICE_CUDA = true };
+enum { ON_CPU = false, ON_CUDA = true };
 
 const RdxStrategyInfo rdx_strategies[RDX_STRATEGY_COUNT] = {
 #define X(DEVICE, NAME, name)                                                                                          \
-    [RDX_STRATEGY_##DEVICE##_##NAME] = {#name, DEVICE_##DEVICE, rdx_plan_##name##_applicable,                          \
-                                        rdx_plan_##name##_configure, rdx_plan_##name##_cost},
+    [RDX_STRATEGY_##DEVICE##_##NAME] = {#name, ON_##DEVICE, rdx_plan_##name##_applicable, rdx_plan_##name##_configure, \
+                                        rdx_plan_##name##_cost},
 #include "strategies.def"
 #undef X
 };
