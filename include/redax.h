@@ -250,9 +250,9 @@ typedef struct RdxProblem {
        fewer. Bits do not depend on it */
     int32_t threads;
     /* The alignment, in bytes, that the input's first element (data + byte_offset) will have in every execution: a
-       power of two, 16 for what malloc gives; a plan gains nothing by more. 0, the default: that of in->data as it
-       is now, or 16 where data is NULL. rdx_execute refuses an address that has less than was planned with; where
-       strides are negative, that of the lowest element */
+       power of two, 16 for what malloc gives; a plan gains nothing by more. 0, the default: what it has
+       now, data counting as aligned where it is NULL. rdx_execute refuses an address that has less than was planned
+       with, of which it looks at 16 at most; where strides are negative, that of the lowest element */
     int32_t align;
     const RdxTensor *in; /* the input; strides may be anything */
     /* the output, shaped as said at the top. Its strides may be negative or permuted, but its elements must provably
@@ -274,10 +274,11 @@ typedef struct RdxProblem {
    (of alpha and beta whether they are 1 and 0, of pointers how they are aligned). All that rdx_plan_create and
    rdx_execute may fail with, and RDX_ERR_MEMORY or, on the device, RDX_ERR_DEVICE_MEMORY for the workspace.
 
-   A capturing stream takes only what is in the cache, else RDX_ERR_STREAM: call once before the capture, unless the
-   cache is off or memory ran out. A plan stays there until at least 8 other problems (fewer, if rdx_set_cache gave room
-   for fewer) were reduced since its last use, by any thread; mostly for far longer, but that is chance.
-   rdx_set_cache and rdx_shutdown drop all. A program that captures many problems makes plans (rdx_plan_create). */
+   A capturing stream takes only what is in the cache, else RDX_ERR_STREAM: call once before the capture (which does
+   not help where the cache is off or memory ran out). A plan stays there until at least 8 other problems (fewer, if
+   rdx_set_cache gave room for fewer) were reduced since its last use, by any thread; mostly for far longer, but that
+   is chance. rdx_set_cache and rdx_shutdown drop all. A program that captures many problems makes plans
+   (rdx_plan_create). */
 RDX_API RDX_CHECK RdxStatus rdx_reduce(const RdxProblem *problem, RdxStream stream);
 
 /* The default outputs of problem->op for problem->in: fills device, ndim, dtype and shape, sets strides to NULL
@@ -324,12 +325,11 @@ RDX_API RDX_CHECK RdxStatus rdx_workspace_init(const RdxPlan *plan, void *worksp
 /* Executes a plan. in, out and out2 stand for the tensors' data: byte_offset, strides, alpha and beta are the plan's.
    out2 is ignored where the plan has none. A pointer may be NULL where its tensor has no elements. CPU: done on
    return; on one thread it allocates and locks nothing, on several it takes the pool's lock and starts the threads
-   that are not there yet, which are kept. On the CPU this and rdx_reduce need 192 KiB of the caller's
-   stack. CUDA: launches only, so it may be captured; what a kernel reads are the
-   aligned 16 bytes that an element lies in, of memory that CUDA hands out by larger multiples. Checked every time:
-   null, the alignment that was planned, overlap (by intervals of bytes, so interleaved tensors are refused too), the
-   workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM; CUDA:
-   _FORKED, or by what CUDA says _CUDA, _STREAM, _NO_DEVICE, _DEVICE_MEMORY. */
+   that are not there yet, which are kept; this and rdx_reduce need 192 KiB of the caller's stack. CUDA: launches only,
+   so it may be captured; what a kernel reads are the aligned 16 bytes that an element lies in, of memory that CUDA
+   hands out by larger multiples. Checked every time: null, the alignment that was planned, overlap (by intervals of
+   bytes, so interleaved tensors are refused too), the workspace. RDX_ERR_NULL, _ALIGN, _OVERLAP, _WORKSPACE, _STREAM;
+   CUDA: _FORKED, or by what CUDA says _CUDA, _STREAM, _NO_DEVICE, _DEVICE_MEMORY. */
 RDX_API RDX_CHECK RdxStatus rdx_execute(const RdxPlan *plan, const void *in, void *out, void *out2, void *workspace,
                                         size_t workspace_bytes, RdxStream stream);
 
@@ -372,8 +372,8 @@ RDX_API void rdx_shutdown(void);
 /* Calls `log` with lines of text (no newline, cut at 1023 bytes, valid during the call) on the thread that the event
    is on. level: 0 nothing (as does a NULL log), 1 plans that could not be made, 2 also each plan made, 3 also each
    execution. A line of 2 or 3 ends in the problem's CASE, which `redax explain` and `redax bench` take; it leaves
-   out align, out's byte_offset and how out2 lies, and is cut at 159 bytes. The callback is called without a lock: one that was just replaced may still be running on other
-   threads. It may call the library; such calls are logged too. */
+   out align, out's byte_offset and how out2 lies, and is cut at 159 bytes. The callback is called without a lock: one
+   that was just replaced may still be running on other threads. It may call the library; such calls are logged too. */
 RDX_API void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level);
 
 #ifdef __cplusplus

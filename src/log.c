@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LogCallback callback;
 static void *callback_user;
 static atomic_int wanted;
-static bool fork_guarded;
+static atomic_bool fork_guarded;
 
 static void take_lock(void)
 {
@@ -29,9 +29,9 @@ static void give_lock(void)
 
 void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level)
 {
+    if (!atomic_exchange(&fork_guarded, true) && rdx_sys_atfork(take_lock, give_lock, give_lock) != 0)
+        atomic_store(&fork_guarded, false);
     take_lock();
-    if (!fork_guarded)
-        fork_guarded = rdx_sys_atfork(take_lock, give_lock, give_lock) == 0;
     callback = log;
     callback_user = user;
     atomic_store_explicit(&wanted, log ? level : RDX_LOG_OFF, memory_order_relaxed);
@@ -48,7 +48,7 @@ void rdx_log(int level, const char *format, ...)
     if (!rdx_log_wants(level))
         return;
     take_lock();
-    LogCallback log = callback;
+    LogCallback log = rdx_log_wants(level) ? callback : NULL; /* the two may just have been swapped */
     void *user = callback_user;
     give_lock();
     if (!log)

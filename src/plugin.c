@@ -58,7 +58,7 @@ static bool path_beside(char *path, size_t size)
     return true;
 }
 
-/* The library, or NULL and the reason; *path: what was tried last, for as long as the process lives. */
+/* The library, or NULL and the reason; *path: what was tried last, until the environment changes. */
 static void *open_plugin(const char **path)
 {
     static char beside[4096];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { MOST = 40, GUARD = 64 };
 
@@ -72,7 +73,7 @@ static void check_runs(const RdxIsa *isa, const unsigned char *from, int64_t fro
 {
     const int64_t out_bytes = place + (count - 1) * to_step + bytes + GUARD;
     memset(out, 0xa5, (size_t)out_bytes);
-    isa->copy_runs(out + place, to_step, from, from_step, bytes, count, 0);
+    isa->copy_runs(out + place, to_step, from, from_step, bytes, count, place % 3 ? 0 : 256);
     for (int64_t at = 0; at < out_bytes; at++) {
         const int64_t run = at < place ? count : rdx_min((at - place) / to_step, count - 1);
         const int64_t byte = run == count ? bytes : at - place - run * to_step;
@@ -85,7 +86,8 @@ static void check_runs(const RdxIsa *isa, const unsigned char *from, int64_t fro
 
 START_TEST(runs)
 {
-    enum { most = 10 * 64 + 3, some = 3, page = 4096 };
+    enum { most = 10 * 64 + 3, some = 3 };
+    const int64_t page = sysconf(_SC_PAGESIZE);
     unsigned char *in = guarded(page);
     _Alignas(64) static unsigned char out[64 + some * 2 * most + GUARD];
     const RdxIsa *isa;
@@ -99,7 +101,7 @@ START_TEST(runs)
                 check_runs(isa, from, step, out, place, rdx_div_up(bytes, 64) * 64, bytes, some);
                 check_runs(isa, from, step, out, place, bytes + place % 3, bytes, some);
             }
-    ck_assert(munmap(in - page, 3 * page) == 0);
+    ck_assert(munmap(in - page, (size_t)(3 * page)) == 0);
 }
 END_TEST
 
@@ -109,6 +111,7 @@ Suite *test_move_suite(void)
 {
     Suite *suite = suite_create("move");
     TCase *tcase = tcase_create("move");
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, rows_into_columns);
     tcase_add_test(tcase, runs);
     suite_add_tcase(suite, tcase);

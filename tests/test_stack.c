@@ -52,6 +52,7 @@ Suite *test_stack_suite(void)
 {
     Suite *suite = suite_create("stack");
     TCase *tcase = tcase_create("stack");
+    tcase_set_timeout(tcase, 60);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which take more of it */
     tcase_add_test(tcase, small_stacks);
 #else

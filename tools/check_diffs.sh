@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The diffs in examples/diffs, which show how an op, a dtype and a strategy are added: each applies to the tree as it is, builds, and
 # the fuzzer finds nothing in what it adds (its line "replay:") nor in the rest. Unoptimised, at one level of instructions.
-# check_diffs.sh DIFF...: those alone.
+# check_diffs.sh DIFF...: those alone, by paths from the root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$(mktemp -d)

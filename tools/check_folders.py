@@ -4,7 +4,7 @@
     src/iter      includes nothing of plan or kernels
     src/plan      includes nothing of kernels
     CUDA headers  only in src/kernels/cuda and tests/emu, and in tools/peers, which times CUB
-    CUDA calls    only as RDX_CUDA(function, ...), where tests can count them and make them fail
+    CUDA calls    only as RDX_CUDA_CALL(function, ...), where tests can count them and make them fail
     src           never prints, exits or aborts; memory, files, threads and libraries are acquired in src/sys.c
                   alone, where tests can make that fail
     tools         the public header only, but for explain, fuzz and bench, which show the planner's inside, and gpu,
@@ -112,7 +112,7 @@ def main():
         if not path.startswith("src/"):
             continue
         for number, line in enumerate(strip(text, False).splitlines(), 1):
-            offences += [f"{path}:{number}: CUDA is called through RDX_CUDA: {found}()" for found in CUDA_CALL.findall(line)]
+            offences += [f"{path}:{number}: CUDA is called through RDX_CUDA_CALL: {found}()" for found in CUDA_CALL.findall(line)]
             for pattern, why in calls:
                 if path == "src/sys.c" and "sys.h" in why:
                     continue

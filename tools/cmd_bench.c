@@ -231,7 +231,7 @@ static int run(const Request *request)
 static RdxStatus settle_device(Request *request)
 {
     if (request->automatic && rdx_gpu_facts(0, &request->gpu) == RDX_OK)
-        request->device = (RdxDevice){2, 0};
+        request->device = (RdxDevice){RDX_CUDA, 0};
     return request->device.type == RDX_CPU ? RDX_OK : rdx_gpu_facts(request->device.id, &request->gpu);
 }
 

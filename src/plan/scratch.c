@@ -97,7 +97,7 @@ int64_t rdx_raw_step(const RdxSpace *space, const RdxRecipe *recipe)
 {
     enum { line_bytes = 64 };
     const int64_t n = rdx_min(rdx_max(space->reduce_count, 1), rdx_recipe_chunk(recipe));
-    return (rdx_div_up(n * space->in_size, line_bytes) + 2) * line_bytes / space->in_size;
+    return ((rdx_div_up(n * space->in_size, line_bytes) + 1) | 1) * line_bytes / space->in_size;
 }
 
 void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)

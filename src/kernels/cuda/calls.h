@@ -1,4 +1,4 @@
-/* The one door to CUDA: every call of the plugin's host files is written RDX_CUDA(cudaFunction, arguments...), so that tests can
+/* The one door to CUDA: every call of the plugin's host files is written RDX_CUDA_CALL(cudaFunction, arguments...), so that tests can
    count the calls of an execution by name and have the k-th answered with an error. While nobody watches, the door costs one
    relaxed load. Errors become statuses here and nowhere else; cudaGetLastError is never called, so an error that the caller has
    pending stays pending. */
@@ -17,7 +17,7 @@ extern int rdx_cuda_watched;
 bool rdx_cuda_admit(const char *name);
 cudaError_t rdx_cuda_planned(void);
 
-#define RDX_CUDA(function, ...)                                                                                        \
+#define RDX_CUDA_CALL(function, ...)                                                                                   \
     (RDX_LIKELY(__atomic_load_n(&rdx_cuda_watched, __ATOMIC_RELAXED) == 0) || rdx_cuda_admit(#function)                \
          ? function(__VA_ARGS__)                                                                                       \
          : rdx_cuda_planned())

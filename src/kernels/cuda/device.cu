@@ -18,10 +18,10 @@ enum { MOST_DEVICES = 64 };
 RdxStatus rdx_cuda_enter(RdxCudaVisit *visit, int id)
 {
     visit->moved = visit->relaxed = false;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDevice, &visit->callers), "cudaGetDevice"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaGetDevice, &visit->callers), "cudaGetDevice"));
     if (visit->callers == id)
         return RDX_OK;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaSetDevice, id), "cudaSetDevice"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaSetDevice, id), "cudaSetDevice"));
     visit->moved = true;
     return RDX_OK;
 }
@@ -30,7 +30,7 @@ RdxStatus rdx_cuda_enter_relaxed(RdxCudaVisit *visit, int id)
 {
     RDX_TRY(rdx_cuda_enter(visit, id));
     visit->mode = cudaStreamCaptureModeRelaxed;
-    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaThreadExchangeStreamCaptureMode, &visit->mode),
+    RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaThreadExchangeStreamCaptureMode, &visit->mode),
                                        "cudaThreadExchangeStreamCaptureMode");
     if (status != RDX_OK)
         return rdx_cuda_leave(visit, status);
@@ -42,13 +42,13 @@ RdxStatus rdx_cuda_leave(const RdxCudaVisit *visit, RdxStatus status)
 {
     if (visit->relaxed) {
         enum cudaStreamCaptureMode mode = visit->mode;
-        RdxStatus strict = rdx_cuda_status(RDX_CUDA(cudaThreadExchangeStreamCaptureMode, &mode),
+        RdxStatus strict = rdx_cuda_status(RDX_CUDA_CALL(cudaThreadExchangeStreamCaptureMode, &mode),
                                            "cudaThreadExchangeStreamCaptureMode");
         status = status != RDX_OK ? status : strict;
     }
     if (!visit->moved)
         return status;
-    RdxStatus back = rdx_cuda_status(RDX_CUDA(cudaSetDevice, visit->callers), "cudaSetDevice");
+    RdxStatus back = rdx_cuda_status(RDX_CUDA_CALL(cudaSetDevice, visit->callers), "cudaSetDevice");
     return status != RDX_OK ? status : back;
 }
 
@@ -60,12 +60,12 @@ static RdxDeviceInfo known[MOST_DEVICES]; /* name empty: not asked yet */
 static int device_count(void)
 {
     int count = 0; /* 0 where CUDA fails, too; rdx_last_error then quotes it */
-    return rdx_cuda_status(RDX_CUDA(cudaGetDeviceCount, &count), "counting CUDA devices") == RDX_OK ? count : 0;
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaGetDeviceCount, &count), "counting CUDA devices") == RDX_OK ? count : 0;
 }
 
 static RdxStatus attribute(int *value, enum cudaDeviceAttr which, int id)
 {
-    return rdx_cuda_status(RDX_CUDA(cudaDeviceGetAttribute, value, which, id), "cudaDeviceGetAttribute");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaDeviceGetAttribute, value, which, id), "cudaDeviceGetAttribute");
 }
 
 /* Bandwidth of a plain read: 95% of what clock and width of the memory allow (H200: 4.69 of 4.92 TB/s measured). */
@@ -73,7 +73,7 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
 {
     struct cudaDeviceProp properties;
     int clock_khz, width_bits;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDeviceProperties, &properties, id), "cudaGetDeviceProperties"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaGetDeviceProperties, &properties, id), "cudaGetDeviceProperties"));
     RDX_TRY(attribute(&clock_khz, cudaDevAttrMemoryClockRate, id));
     RDX_TRY(attribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, id));
     memset(info, 0, sizeof *info);
@@ -98,7 +98,7 @@ static RdxStatus read_device(RdxDeviceInfo *info, int id)
 RdxStatus rdx_cuda_check_device(int id)
 {
     int count = 0;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetDeviceCount, &count), "counting CUDA devices"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaGetDeviceCount, &count), "counting CUDA devices"));
     if (id < 0 || id >= count || id >= MOST_DEVICES)
         return host->error(RDX_ERR_NO_DEVICE, "there is no CUDA device %d; there %s %d", id, count == 1 ? "is" : "are",
                            count);
@@ -117,12 +117,12 @@ static RdxStatus device_info(int id, RdxDeviceInfo *info)
 
 static RdxStatus current_device(int *id)
 {
-    return rdx_cuda_status(RDX_CUDA(cudaGetDevice, id), "cudaGetDevice");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaGetDevice, id), "cudaGetDevice");
 }
 
 static RdxStatus select_device(int id)
 {
-    return rdx_cuda_status(RDX_CUDA(cudaSetDevice, id), "cudaSetDevice");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaSetDevice, id), "cudaSetDevice");
 }
 
 /* ---- Binding ---- */
@@ -190,11 +190,11 @@ static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device, int id)
 {
     struct cudaFuncAttributes attributes;
     cudaKernel_t handle;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaFuncGetAttributes, &attributes, kernel), "cudaFuncGetAttributes"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel), "cudaFuncGetAttributes"));
     int most = (int)(device->shared_per_block - (int64_t)attributes.sharedSizeBytes);
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGetKernel, &handle, kernel), "cudaGetKernel"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaGetKernel, &handle, kernel), "cudaGetKernel"));
     return rdx_cuda_status(
-        RDX_CUDA(cudaKernelSetAttributeForDevice, handle, cudaFuncAttributeMaxDynamicSharedMemorySize, most, id),
+        RDX_CUDA_CALL(cudaKernelSetAttributeForDevice, handle, cudaFuncAttributeMaxDynamicSharedMemorySize, most, id),
         "cudaKernelSetAttributeForDevice");
 }
 
@@ -272,13 +272,14 @@ static RdxStatus run(const Code *code, const RdxConfig *config, RdxCudaProblem *
 {
     void *arguments[] = {problem};
     const RdxCudaLaunch *plan = &config->launch;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->kernel, dim3((unsigned)code->grid),
-                                     dim3((unsigned)plan->threads), arguments, (size_t)plan->shared_bytes, stream),
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaLaunchKernel, code->kernel, dim3((unsigned)code->grid),
+                                          dim3((unsigned)plan->threads), arguments, (size_t)plan->shared_bytes, stream),
                             "launching a reduction"));
     if (!code->finish)
         return RDX_OK;
-    return rdx_cuda_status(RDX_CUDA(cudaLaunchKernel, code->finish, dim3((unsigned)rdx_max(config->finish_grid, 1)),
-                                    dim3(RDX_CUDA_THREADS), arguments, (size_t)plan->finish_shared_bytes, stream),
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaLaunchKernel, code->finish,
+                                         dim3((unsigned)rdx_max(config->finish_grid, 1)), dim3(RDX_CUDA_THREADS),
+                                         arguments, (size_t)plan->finish_shared_bytes, stream),
                            "launching the end of a reduction");
 }
 

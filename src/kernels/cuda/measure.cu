@@ -18,30 +18,31 @@ typedef struct Recording {
 
 static RdxStatus capture(Recording *r, RdxStatus (*calls)(void *context, RdxStream stream), void *context)
 {
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaStreamCreateWithFlags, &r->stream, cudaStreamNonBlocking), "making a stream"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventCreate, &r->start), "making an event"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventCreate, &r->end), "making an event"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaStreamBeginCapture, r->stream, cudaStreamCaptureModeThreadLocal),
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaStreamCreateWithFlags, &r->stream, cudaStreamNonBlocking),
+                            "making a stream"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventCreate, &r->start), "making an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventCreate, &r->end), "making an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaStreamBeginCapture, r->stream, cudaStreamCaptureModeThreadLocal),
                             "beginning a capture"));
     RdxStatus called = calls(context, (RdxStream)r->stream);
-    RdxStatus ended = rdx_cuda_status(RDX_CUDA(cudaStreamEndCapture, r->stream, &r->graph), "ending a capture");
+    RdxStatus ended = rdx_cuda_status(RDX_CUDA_CALL(cudaStreamEndCapture, r->stream, &r->graph), "ending a capture");
     RDX_TRY(called);
     RDX_TRY(ended);
-    return rdx_cuda_status(RDX_CUDA(cudaGraphInstantiate, &r->run, r->graph, 0), "instantiating a graph");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaGraphInstantiate, &r->run, r->graph, 0), "instantiating a graph");
 }
 
 static void destroy(Recording *r)
 {
     if (r->run)
-        (void)RDX_CUDA(cudaGraphExecDestroy, r->run);
+        (void)RDX_CUDA_CALL(cudaGraphExecDestroy, r->run);
     if (r->graph)
-        (void)RDX_CUDA(cudaGraphDestroy, r->graph);
+        (void)RDX_CUDA_CALL(cudaGraphDestroy, r->graph);
     if (r->start)
-        (void)RDX_CUDA(cudaEventDestroy, r->start);
+        (void)RDX_CUDA_CALL(cudaEventDestroy, r->start);
     if (r->end)
-        (void)RDX_CUDA(cudaEventDestroy, r->end);
+        (void)RDX_CUDA_CALL(cudaEventDestroy, r->end);
     if (r->stream)
-        (void)RDX_CUDA(cudaStreamDestroy, r->stream);
+        (void)RDX_CUDA_CALL(cudaStreamDestroy, r->stream);
 }
 
 RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id)
@@ -65,11 +66,11 @@ RdxStatus rdx_cuda_record(void **recording, RdxStatus (*calls)(void *context, Rd
 static RdxStatus run(const Recording *r, double *us)
 {
     float ms = 0;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventRecord, r->start, r->stream), "recording an event"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaGraphLaunch, r->run, r->stream), "launching a graph"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventRecord, r->end, r->stream), "recording an event"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventSynchronize, r->end), "waiting for an event"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaEventElapsedTime, &ms, r->start, r->end), "reading the time"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventRecord, r->start, r->stream), "recording an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaGraphLaunch, r->run, r->stream), "launching a graph"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventRecord, r->end, r->stream), "recording an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventSynchronize, r->end), "waiting for an event"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaEventElapsedTime, &ms, r->start, r->end), "reading the time"));
     *us = 1e3 * (double)ms;
     return RDX_OK;
 }

@@ -29,7 +29,7 @@ RdxStatus rdx_cuda_is_capturing(bool *capturing, RdxStream stream, int id)
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_check_device(id));
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaStreamIsCapturing, (cudaStream_t)stream, &capture),
+    RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaStreamIsCapturing, (cudaStream_t)stream, &capture),
                                        "asking whether a stream captures");
     *capturing = capture != cudaStreamCaptureStatusNone;
     return rdx_cuda_leave(&visit, status);
@@ -37,13 +37,15 @@ RdxStatus rdx_cuda_is_capturing(bool *capturing, RdxStream stream, int id)
 
 static RdxStatus number_of(unsigned long long *number, RdxStream stream)
 {
-    return rdx_cuda_status(RDX_CUDA(cudaStreamGetId, (cudaStream_t)stream, number), "asking for a stream's number");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaStreamGetId, (cudaStream_t)stream, number),
+                           "asking for a stream's number");
 }
 
 static RdxStatus clear_head(void *workspace, size_t bytes, RdxStream stream)
 {
     size_t head = bytes < RDX_WORKSPACE_HEAD ? bytes : RDX_WORKSPACE_HEAD;
-    return rdx_cuda_status(RDX_CUDA(cudaMemsetAsync, workspace, 0, head, (cudaStream_t)stream), "clearing a workspace");
+    return rdx_cuda_status(RDX_CUDA_CALL(cudaMemsetAsync, workspace, 0, head, (cudaStream_t)stream),
+                           "clearing a workspace");
 }
 
 RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream stream, int id)
@@ -58,12 +60,13 @@ RdxStatus rdx_cuda_workspace_init(void *workspace, size_t bytes, RdxStream strea
 static RdxStatus take_ordered(void **workspace, size_t bytes, RdxStream stream)
 {
     void *memory = NULL;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaMallocAsync, &memory, bytes, (cudaStream_t)stream), "allocating a workspace"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaMallocAsync, &memory, bytes, (cudaStream_t)stream),
+                            "allocating a workspace"));
     RdxStatus status = clear_head(memory, bytes, stream);
     if (status == RDX_OK)
         *workspace = memory;
     else
-        (void)RDX_CUDA(cudaFreeAsync, memory, (cudaStream_t)stream);
+        (void)RDX_CUDA_CALL(cudaFreeAsync, memory, (cudaStream_t)stream);
     return status;
 }
 
@@ -75,7 +78,7 @@ static void free_workspaces(Workspace *first)
         RdxCudaVisit visit;
         first = w->next;
         if (rdx_cuda_enter_relaxed(&visit, w->id) == RDX_OK) {
-            RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaFree, w->memory), "freeing a workspace");
+            RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaFree, w->memory), "freeing a workspace");
             if (rdx_cuda_leave(&visit, status) != RDX_OK)
                 rdx_cuda_host->log(1, "a workspace of %zu bytes was not freed", w->bytes);
         }
@@ -128,12 +131,12 @@ static RdxStatus make_workspace(Workspace **made, size_t bytes, unsigned long lo
     RdxCudaVisit visit;
     RdxStatus status = rdx_cuda_enter_relaxed(&visit, id);
     if (status == RDX_OK) {
-        status = rdx_cuda_status(RDX_CUDA(cudaMalloc, &w->memory, rounded), "allocating a workspace");
+        status = rdx_cuda_status(RDX_CUDA_CALL(cudaMalloc, &w->memory, rounded), "allocating a workspace");
         status = rdx_cuda_leave(&visit, status);
     }
     if (status != RDX_OK) {
         if (w->memory)
-            (void)RDX_CUDA(cudaFree, w->memory);
+            (void)RDX_CUDA_CALL(cudaFree, w->memory);
         rdx_cuda_host->release(w);
         return status;
     }
@@ -195,8 +198,8 @@ RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream strea
         return RDX_OK;
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(
-        &visit, rdx_cuda_status(RDX_CUDA(cudaFreeAsync, workspace, (cudaStream_t)stream), "giving a workspace back"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA_CALL(cudaFreeAsync, workspace, (cudaStream_t)stream),
+                                                  "giving a workspace back"));
 }
 
 /* A workspace that a call on another thread has just now stays; that call gives it back and a later shutdown frees it. */
@@ -224,24 +227,25 @@ RdxStatus rdx_cuda_memory_take(void **memory, size_t bytes, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaMalloc, memory, bytes), "allocating device memory"));
+    return rdx_cuda_leave(&visit,
+                          rdx_cuda_status(RDX_CUDA_CALL(cudaMalloc, memory, bytes), "allocating device memory"));
 }
 
 RdxStatus rdx_cuda_memory_give(void *memory, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaFree, memory), "freeing device memory"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA_CALL(cudaFree, memory), "freeing device memory"));
 }
 
 RdxStatus rdx_cuda_copy(void *to, const void *from, size_t bytes, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying");
+    RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying");
     /* From ordinary memory it may return before the bytes are there, and a stream that does not block would not wait for them. */
     if (status == RDX_OK)
-        status = rdx_cuda_status(RDX_CUDA(cudaStreamSynchronize, (cudaStream_t)NULL), "copying");
+        status = rdx_cuda_status(RDX_CUDA_CALL(cudaStreamSynchronize, (cudaStream_t)NULL), "copying");
     return rdx_cuda_leave(&visit, status);
 }
 
@@ -250,5 +254,5 @@ RdxStatus rdx_cuda_wait(RdxStream stream, int id)
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
     return rdx_cuda_leave(
-        &visit, rdx_cuda_status(RDX_CUDA(cudaStreamSynchronize, (cudaStream_t)stream), "waiting for a stream"));
+        &visit, rdx_cuda_status(RDX_CUDA_CALL(cudaStreamSynchronize, (cudaStream_t)stream), "waiting for a stream"));
 }

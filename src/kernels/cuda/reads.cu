@@ -92,15 +92,15 @@ static cudaError_t launch_read(int kernel, const void *from, size_t vectors, Wri
         return cudaSuccess;
     if (kernel == 2) {
         int units = 0;
-        cudaError_t error = RDX_CUDA(cudaDeviceGetAttribute, &units, cudaDevAttrMultiProcessorCount, id);
+        cudaError_t error = RDX_CUDA_CALL(cudaDeviceGetAttribute, &units, cudaDevAttrMultiProcessorCount, id);
         if (error != cudaSuccess)
             return error;
         size_t resident = (size_t)units * WALKING_BLOCKS;
         blocks = blocks < resident ? blocks : resident;
     }
     written.share = tiles_of(tiles_of(written.vectors, 8), blocks) * 8;
-    return RDX_CUDA(cudaLaunchKernel, kernels[kernel], dim3((unsigned)blocks), dim3(READ_THREADS), arguments, 0,
-                    stream);
+    return RDX_CUDA_CALL(cudaLaunchKernel, kernels[kernel], dim3((unsigned)blocks), dim3(READ_THREADS), arguments, 0,
+                         stream);
 }
 
 RdxStatus rdx_cuda_read(int kernel, const void *from, size_t bytes, void *to, size_t written, RdxStream stream, int id)
@@ -118,6 +118,6 @@ RdxStatus rdx_cuda_launch_nothing(int times, RdxStream stream, int id)
     RDX_TRY(rdx_cuda_enter(&visit, id));
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < times && error == cudaSuccess; i++)
-        error = RDX_CUDA(cudaLaunchKernel, RDX_CODE(nothing), dim3(1), dim3(32), NULL, 0, (cudaStream_t)stream);
+        error = RDX_CUDA_CALL(cudaLaunchKernel, RDX_CODE(nothing), dim3(1), dim3(32), NULL, 0, (cudaStream_t)stream);
     return rdx_cuda_leave(&visit, rdx_cuda_status(error, "launching nothing"));
 }

@@ -12,7 +12,7 @@ RdxStatus rdx_cuda_stream_take(RdxStream *stream, int id)
     cudaStream_t made = NULL;
     RDX_TRY(rdx_cuda_enter(&visit, id));
     RdxStatus status =
-        rdx_cuda_status(RDX_CUDA(cudaStreamCreateWithFlags, &made, cudaStreamNonBlocking), "making a stream");
+        rdx_cuda_status(RDX_CUDA_CALL(cudaStreamCreateWithFlags, &made, cudaStreamNonBlocking), "making a stream");
     if (status == RDX_OK)
         *stream = (RdxStream)made;
     return rdx_cuda_leave(&visit, status);
@@ -22,8 +22,8 @@ RdxStatus rdx_cuda_stream_give(RdxStream stream, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit,
-                          rdx_cuda_status(RDX_CUDA(cudaStreamDestroy, (cudaStream_t)stream), "giving a stream back"));
+    return rdx_cuda_leave(
+        &visit, rdx_cuda_status(RDX_CUDA_CALL(cudaStreamDestroy, (cudaStream_t)stream), "giving a stream back"));
 }
 
 /* Of any device: where several are in use, all of them read it as quickly. */
@@ -32,8 +32,8 @@ RdxStatus rdx_cuda_pinned_take(void **memory, size_t bytes, int id)
     RdxCudaVisit visit;
     void *taken = NULL;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    RdxStatus status =
-        rdx_cuda_status(RDX_CUDA(cudaHostAlloc, &taken, bytes, cudaHostAllocPortable), "allocating pinned host memory");
+    RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaHostAlloc, &taken, bytes, cudaHostAllocPortable),
+                                       "allocating pinned host memory");
     if (status == RDX_OK)
         *memory = taken;
     return rdx_cuda_leave(&visit, status);
@@ -43,14 +43,14 @@ RdxStatus rdx_cuda_pinned_give(void *memory, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA(cudaFreeHost, memory), "freeing pinned host memory"));
+    return rdx_cuda_leave(&visit, rdx_cuda_status(RDX_CUDA_CALL(cudaFreeHost, memory), "freeing pinned host memory"));
 }
 
 RdxStatus rdx_cuda_copy_queued(void *to, const void *from, size_t bytes, RdxStream stream, int id)
 {
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    cudaError_t error = RDX_CUDA(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
+    cudaError_t error = RDX_CUDA_CALL(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
     return rdx_cuda_leave(&visit, rdx_cuda_status(error, "queueing a copy"));
 }
 
@@ -59,7 +59,8 @@ RdxStatus rdx_cuda_memory_room(size_t *free_bytes, size_t *total_bytes, int id)
     RdxCudaVisit visit;
     size_t room = 0, all = 0;
     RDX_TRY(rdx_cuda_enter(&visit, id));
-    RdxStatus status = rdx_cuda_status(RDX_CUDA(cudaMemGetInfo, &room, &all), "asking how much device memory is free");
+    RdxStatus status =
+        rdx_cuda_status(RDX_CUDA_CALL(cudaMemGetInfo, &room, &all), "asking how much device memory is free");
     if (status == RDX_OK) {
         *free_bytes = room;
         *total_bytes = all;
@@ -77,8 +78,8 @@ static const int architectures[] = {
 RdxStatus rdx_cuda_build(RdxCudaBuild *build)
 {
     int driver = 0, runtime = 0;
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaDriverGetVersion, &driver), "asking for the driver's version"));
-    RDX_TRY(rdx_cuda_status(RDX_CUDA(cudaRuntimeGetVersion, &runtime), "asking for the run-time's version"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaDriverGetVersion, &driver), "asking for the driver's version"));
+    RDX_TRY(rdx_cuda_status(RDX_CUDA_CALL(cudaRuntimeGetVersion, &runtime), "asking for the run-time's version"));
     build->driver = driver;
     build->runtime = runtime;
     build->architectures[0] = 0;
