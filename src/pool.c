@@ -6,6 +6,7 @@
 #include "sys.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 static struct {
@@ -93,6 +94,18 @@ static void forget(void)
     inside = false;
 }
 
+/* Workers take no signals that are sent to the process: its handlers run on threads of its own, which may have blocked them
+   for a while. What a thread brings on itself is not among them, nor what profilers send. */
+static void block_signals(sigset_t *before)
+{
+    static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        sigdelset(&blocked, kept[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
 static void grow(int threads) /* with the lock held */
 {
     if (!pool.registered)
@@ -100,9 +113,14 @@ static void grow(int threads) /* with the lock held */
     if (!pool.registered)
         return;
     void *seen = (void *)(uintptr_t)atomic_load_explicit(&pool.generation, memory_order_relaxed);
+    if (pool.threads >= threads)
+        return;
+    sigset_t before;
+    block_signals(&before);
     while (pool.threads < threads && pool.threads < RDX_POOL_MAX &&
            rdx_sys_thread_create(&pool.thread[pool.threads], work, seen) == 0)
         pool.threads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void rdx_pool_run(int parts, void (*body)(void *context, int part), void *context)

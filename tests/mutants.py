@@ -103,6 +103,8 @@ NAMED = [
      "(!problem->in->data || (address & (uintptr_t)(align - 1)) == 0)", "true"),
     ("a callback's own failure leaves its sentence", "src/log.c", "    (void)rdx_error(RDX_OK, \"%s\", sentence);\n", ""),
     ("a fork does not wait for the log", "src/log.c", "rdx_sys_atfork(take_lock, give_lock, give_lock) != 0", "false"),
+    ("workers take signals", "src/pool.c", "    pthread_sigmask(SIG_BLOCK, &blocked, before);\n",
+     "    pthread_sigmask(SIG_BLOCK, NULL, before);\n"),
     ("a run's last step begins where the one before ends", "src/kernels/cpu/isa_move.c",
      "memcpy(to + bytes - size, from + bytes - size, (size_t)size);", "memcpy(to + whole, from + whole, (size_t)size);"),
     ("fewer turned rows have the indices of more", "src/kernels/cpu/chunk.c", "worker->table_columns == columns",

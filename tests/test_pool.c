@@ -5,6 +5,7 @@
 #include "task.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,36 @@ START_TEST(no_threads)
 }
 END_TEST
 
+static pthread_t heard_by;
+static volatile sig_atomic_t signals_heard;
+
+static void hear_signal(int number)
+{
+    (void)number;
+    heard_by = pthread_self();
+    signals_heard++;
+}
+
+/* A signal that this thread has blocked waits for it, whatever workers there are. */
+START_TEST(workers_take_no_signals)
+{
+    struct sigaction action = {.sa_handler = hear_signal};
+    sigset_t blocked, before;
+    static Tally tally;
+    rdx_pool_run(4, mark, &tally);
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    ck_assert_int_eq(kill(getpid(), SIGUSR1), 0);
+    usleep(20000);
+    ck_assert_int_eq(signals_heard, 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    ck_assert_int_eq(signals_heard, 1);
+    ck_assert(pthread_equal(heard_by, pthread_self()));
+}
+END_TEST
+
 Suite *test_pool_suite(void);
 
 Suite *test_pool_suite(void)
@@ -189,6 +220,7 @@ Suite *test_pool_suite(void)
     tcase_add_test(tests, after_fork);
 #endif
     tcase_add_test(tests, no_threads);
+    tcase_add_test(tests, workers_take_no_signals);
     suite_add_tcase(suite, tests);
     return suite;
 }
