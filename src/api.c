@@ -74,9 +74,8 @@ static RdxStatus check_device(const RdxTensor *tensor, const char *role, RdxDevi
     int type = tensor->device.type;
     RDX_REQUIRE(type == RDX_CPU || type == RDX_CUDA || type == RDX_CUDA_HOST || type == RDX_CUDA_MANAGED,
                 RDX_ERR_DEVICE, "%s is on device type %d; redax knows CPU (1, 3) and CUDA (2, 13)", role, type);
-    *cuda = type == RDX_CUDA || type == RDX_CUDA_MANAGED;
-    bool where_cuda = where.type == RDX_CUDA || where.type == RDX_CUDA_MANAGED;
-    RDX_REQUIRE(*cuda == where_cuda && (!*cuda || tensor->device.id == where.id), RDX_ERR_DEVICE,
+    *cuda = rdx_on_cuda(tensor->device);
+    RDX_REQUIRE(*cuda == rdx_on_cuda(where) && (!*cuda || tensor->device.id == where.id), RDX_ERR_DEVICE,
                 "%s is on device %d:%d but in is on %d:%d", role, type, tensor->device.id, where.type, where.id);
     return RDX_OK;
 }

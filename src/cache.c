@@ -273,8 +273,8 @@ static RdxStatus launch_cuda(const RdxPlan *plan, const RdxProblem *problem, Rdx
 static RdxStatus make_and_keep(RdxPlan **plan, const RdxProblem *problem, const Key *key, bool keyed, RdxStream stream)
 {
     const RdxPluginTable *plugin;
-    bool cuda = problem->in->device.type == RDX_CUDA || problem->in->device.type == RDX_CUDA_MANAGED, capturing = false;
-    if (cuda && rdx_plugin(&plugin) == RDX_OK) {
+    bool capturing = false;
+    if (rdx_on_cuda(problem->in->device) && rdx_plugin(&plugin) == RDX_OK) {
         RdxStatus asked = plugin->is_capturing(&capturing, stream, problem->in->device.id);
         RDX_TRY(asked == RDX_ERR_NO_DEVICE ? RDX_OK : asked); /* making the plan says so, after what else is wrong */
     }

@@ -31,6 +31,11 @@ void rdx_plan_release(RdxPlan *plan);
    RDX_ERR_NULL. */
 RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers);
 
+static inline bool rdx_on_cuda(RdxDevice device)
+{
+    return device.type == RDX_CUDA || device.type == RDX_CUDA_MANAGED;
+}
+
 /* The half of planning that asks no device: the collapsed space and the recipe of a problem that was read. The statuses of
    rdx_space_build and rdx_recipe_resolve, and RDX_ERR_EMPTY. */
 RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,

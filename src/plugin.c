@@ -63,10 +63,9 @@ static void *open_plugin(const char **path)
 {
     static char beside[4096];
     const char *wanted = secure_getenv("RDX_CUDA_PLUGIN");
-    void *library = NULL;
     const bool named = wanted && *wanted, lies_beside = !named && path_beside(beside, sizeof beside);
     *path = named ? wanted : lies_beside ? beside : "libredax_cuda.so";
-    library = rdx_sys_dlopen(*path);
+    void *library = rdx_sys_dlopen(*path);
     if (library)
         return library;
     refuse_unloadable(*path);
