@@ -192,7 +192,8 @@ typedef enum {
 
     /* 1xx: the call is wrong */
     RDX_ERR_NULL = 100, /* a pointer that is needed is NULL */
-    /* RdxProblem.size is below the library's sizeof(RdxProblem) or above 4096, or a member is set that it does not know */
+    /* RdxProblem.size is below the library's sizeof(RdxProblem) or above 4096, or a member is set that it does not
+       know */
     RDX_ERR_STRUCT_SIZE = 101,
     RDX_ERR_OP = 102,       /* no such op */
     RDX_ERR_DTYPE = 103,    /* no such dtype, or lanes != 1 */

@@ -1,5 +1,5 @@
-/* The C half of bench_host.py: how long a call of rdx_reduce takes on the host, from a loop in C, and what an array's library takes for
-   its part of a call from Python. */
+/* The C half of bench_host.py: how long a call of rdx_reduce takes on the host, from a loop in C, and what an array's
+   library takes for its part of a call from Python. */
 #define _GNU_SOURCE
 #include "src/dlpack.h"
 
@@ -47,9 +47,9 @@ static void no_error(void *context, const char *kind, const char *message)
     (void)context, (void)kind, (void)message;
 }
 
-/* Nanoseconds for what redax asks of the library through the exchange API to reduce `array` to one number: to look at it, on CUDA for its
-   current stream, and for a result, which is made, turned into an object and freed; with `results` 0 the result is looked at instead
-   (out=). Negative: it refuses. The GIL is held. */
+/* Nanoseconds for what redax asks of the library through the exchange API to reduce `array` to one number: to look at
+   it, on CUDA for its current stream, and for a result, which is made, turned into an object and freed; with `results`
+   0 the result is looked at instead (out=). Negative: it refuses. The GIL is held. */
 double bench_exchange(const DlExchange *exchange, void *array, int results, int calls)
 {
     double start = now_ns();

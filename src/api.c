@@ -1,5 +1,6 @@
-/* The public API: a problem becomes a plan, a plan is executed. One way through: read the problem, build the space, resolve the
-   recipe, collapse, choose, bind. Execution checks pointers and calls the bound launcher; nothing else happens there. */
+/* The public API: a problem becomes a plan, a plan is executed. One way through: read the problem, build the space,
+   resolve the recipe, collapse, choose, bind. Execution checks pointers and calls the bound launcher; nothing else
+   happens there. */
 #include "describe.h"
 #include "error.h"
 #include "kernels/cpu/isa.h"
@@ -111,8 +112,8 @@ static RdxStatus check_aligned(const char *role, uintptr_t address, int64_t alig
     return RDX_OK;
 }
 
-/* What the address of the input's lowest element, `offset` bytes from its first one, keeps: by the caller's word of the first one or by
-   its present address; a power of two from 1 to 16. */
+/* What the address of the input's lowest element, `offset` bytes from its first one, keeps: by the caller's word of the
+   first one or by its present address; a power of two from 1 to 16. */
 static RdxStatus input_alignment(const RdxProblem *problem, RdxType in, int64_t offset, int64_t *align)
 {
     const RdxTensor *t = problem->in;

@@ -1,7 +1,7 @@
-/* The plan cache behind rdx_reduce. The key is everything that a plan depends on, written as 64-bit words; a hit compares the
-   whole key. Bounded, least recently used goes first, plans are reference-counted, so one in use outlives its place. alpha, beta
-   and pointers are arguments of the call. A plan's CPU workspace is kept with it between calls: one caller takes it, others
-   allocate their own. */
+/* The plan cache behind rdx_reduce. The key is everything that a plan depends on, written as 64-bit words; a hit
+   compares the whole key. Bounded, least recently used goes first, plans are reference-counted, so one in use outlives
+   its place. alpha, beta and pointers are arguments of the call. A plan's CPU workspace is kept with it between calls:
+   one caller takes it, others allocate their own. */
 #include "error.h"
 #include "plan.h"
 #include "plugin.h"
@@ -11,7 +11,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A view takes 2 words and 2 a dim. An entry keeps the words that its key has; only what a call builds on its stack is of this size. */
+/* A view takes 2 words and 2 a dim. An entry keeps the words that its key has; only what a call builds on its stack is
+   of this size. */
 enum { SLOTS_DEFAULT = 256, PLACES = 8, KEY_WORDS_MAX = 8 + 3 * (2 + 2 * RDX_MAX_RANK) };
 
 typedef struct Key {
@@ -77,8 +78,8 @@ static bool keeps_align(const RdxProblem *problem)
            (align > 0 && (align & (align - 1)) == 0 && (!problem->in->data || (address & (uintptr_t)(align - 1)) == 0));
 }
 
-/* What the caller promised, as far as plans look, or where in 16 bytes the first element lies: the lowest, which is what counts, is at a
-   distance that the strides tell. */
+/* What the caller promised, as far as plans look, or where in 16 bytes the first element lies: the lowest, which is
+   what counts, is at a distance that the strides tell. */
 static uint64_t alignment_class(const RdxProblem *problem)
 {
     if (problem->align)

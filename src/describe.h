@@ -4,8 +4,8 @@
 
 #include "dtype.h"
 
-/* Writes the CASE of a valid problem, all but alpha and beta, which one plan of the cache may have many of; at most size bytes,
-   returns the length it wants. */
+/* Writes the CASE of a valid problem, all but alpha and beta, which one plan of the cache may have many of; at most
+   size bytes, returns the length it wants. */
 size_t rdx_problem_describe(const RdxProblem *problem, char *buffer, size_t size);
 
 /* And those: what follows it, nothing for 1 and 0. */

@@ -1,4 +1,5 @@
-/* The log: swapped under a lock, called without it. A fork waits until nobody swaps or asks, so the child finds the lock free. */
+/* The log: swapped under a lock, called without it. A fork waits until nobody swaps or asks, so the child finds the
+   lock free. */
 #include "log.h"
 
 #include "error.h"

@@ -1,5 +1,5 @@
-/* The plan: what rdx_plan_create decides and rdx_execute obeys. Immutable once made; reference-counted because the cache and its
-   users share plans. */
+/* The plan: what rdx_plan_create decides and rdx_execute obeys. Immutable once made; reference-counted because the
+   cache and its users share plans. */
 #ifndef RDX_PLAN_H
 #define RDX_PLAN_H
 
@@ -36,8 +36,8 @@ static inline bool rdx_on_cuda(RdxDevice device)
     return device.type == RDX_CUDA || device.type == RDX_CUDA_MANAGED;
 }
 
-/* The half of planning that asks no device: the collapsed space and the recipe of a problem that was read. The statuses of
-   rdx_space_build and rdx_recipe_resolve, and RDX_ERR_EMPTY. */
+/* The half of planning that asks no device: the collapsed space and the recipe of a problem that was read. The statuses
+   of rdx_space_build and rdx_recipe_resolve, and RDX_ERR_EMPTY. */
 RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,
                            RdxType out2);
 

@@ -1,5 +1,5 @@
-/* Finds and loads the CUDA plugin once, and remembers the answer, a refusal too. CUDA does not survive a fork: the child of a process
-   that had loaded the plugin is refused with a sentence, before CUDA hangs or crashes. */
+/* Finds and loads the CUDA plugin once, and remembers the answer, a refusal too. CUDA does not survive a fork: the
+   child of a process that had loaded the plugin is refused with a sentence, before CUDA hangs or crashes. */
 #define _GNU_SOURCE
 #include "plugin.h"
 
@@ -42,7 +42,8 @@ static void refuse_unloadable(const char *path)
     refuse(RDX_ERR_NO_PLUGIN, why, path);
 }
 
-/* The plugin beside the object that this code lies in; false in a fully static program, or where that has no path or one too long. */
+/* The plugin beside the object that this code lies in; false in a fully static program, or where that has no path or
+   one too long. */
 static bool path_beside(char *path, size_t size)
 {
     static const char name[] = "libredax_cuda.so";

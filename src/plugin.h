@@ -1,5 +1,5 @@
-/* The CUDA plugin: libredax_cuda.so, loaded on the first use of a CUDA tensor. It links no redax library: it is handed a table of
-   host functions and hands back its own. Both sides check version and size exactly. */
+/* The CUDA plugin: libredax_cuda.so, loaded on the first use of a CUDA tensor. It links no redax library: it is handed
+   a table of host functions and hands back its own. Both sides check version and size exactly. */
 #ifndef RDX_PLUGIN_H
 #define RDX_PLUGIN_H
 
@@ -50,17 +50,17 @@ typedef struct RdxPluginTable {
     RdxStatus (*wait)(RdxStream stream, int id);
     RdxStatus (*current_device)(int *id);
     RdxStatus (*select_device)(int id);
-    /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in microseconds.
-       read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load, nothing kept, and beside it `written`
-       bytes at `to`, 16 a store: the best is the ceiling. */
+    /* Timing for the bench. record: what `calls` launches on a stream, captured as a graph; replay: one run of it, in
+       microseconds. read: a plain read of `bytes` at `from` by one of RDX_PLUGIN_READS kernels, 16 bytes a load,
+       nothing kept, and beside it `written` bytes at `to`, 16 a store: the best is the ceiling. */
     RdxStatus (*record)(void **recording, RdxStatus (*calls)(void *context, RdxStream stream), void *context, int id);
     RdxStatus (*replay)(void *recording, double *us);
     void (*forget)(void *recording);
     RdxStatus (*read)(int kernel, const void *from, size_t bytes, void *to, size_t written, RdxStream stream, int id);
     /* Queues `times` launches of a kernel without arguments that does nothing: what a launch costs the host. */
     RdxStatus (*launch_nothing)(int times, RdxStream stream, int id);
-    /* For work that overlaps: streams that wait for no other, pinned host memory, and copies between it and the device that
-       are only queued. */
+    /* For work that overlaps: streams that wait for no other, pinned host memory, and copies between it and the device
+       that are only queued. */
     RdxStatus (*stream_take)(RdxStream *stream, int id);
     RdxStatus (*stream_give)(RdxStream stream, int id);
     RdxStatus (*pinned_take)(void **memory, size_t bytes, int id);
@@ -69,9 +69,10 @@ typedef struct RdxPluginTable {
     /* Bytes of the device's memory. */
     RdxStatus (*memory_room)(size_t *free_bytes, size_t *total_bytes, int id);
     RdxStatus (*build)(RdxCudaBuild *build);
-    /* For tests. From watch to unwatch every call into CUDA is counted and named, and calls k to k + failing - 1 (1 is the first; k
-       0: none) are answered with CUDA's error number `error` instead of being made. calls and call(1 .. ) tell of the latest watch;
-       call is NULL past the end. pending: the error that the runtime holds for this thread's cudaGetLastError, not taken away. */
+    /* For tests. From watch to unwatch every call into CUDA is counted and named, and calls k to k + failing - 1 (1 is
+       the first; k 0: none) are answered with CUDA's error number `error` instead of being made. calls and call(1 .. )
+       tell of the latest watch; call is NULL past the end. pending: the error that the runtime holds for this thread's
+       cudaGetLastError, not taken away. */
     void (*watch)(int64_t k, int64_t failing, int error);
     void (*unwatch)(void);
     int64_t (*calls)(void);

@@ -1,5 +1,5 @@
-/* The pool. A job is a generation number, a body and a counter of parts still to be taken: workers and the caller take parts from
-   it until none is left, so it does not matter how many workers there are. */
+/* The pool. A job is a generation number, a body and a counter of parts still to be taken: workers and the caller take
+   parts from it until none is left, so it does not matter how many workers there are. */
 #define _GNU_SOURCE
 #include "pool.h"
 
@@ -94,8 +94,8 @@ static void forget(void)
     inside = false;
 }
 
-/* Workers take no signals that are sent to the process: its handlers run on threads of its own, which may have blocked them
-   for a while. What a thread brings on itself is not among them, nor what profilers send. */
+/* Workers take no signals that are sent to the process: its handlers run on threads of its own, which may have blocked
+   them for a while. What a thread brings on itself is not among them, nor what profilers send. */
 static void block_signals(sigset_t *before)
 {
     static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF};

@@ -7,8 +7,8 @@
 
 enum { RDX_POOL_MAX = 256 };
 
-/* Calls body(context, part) once for every part 0 .. parts - 1, on up to `parts` threads; returns when all are done. Never
-   fails: parts that find no thread are done by the caller. */
+/* Calls body(context, part) once for every part 0 .. parts - 1, on up to `parts` threads; returns when all are done.
+   Never fails: parts that find no thread are done by the caller. */
 void rdx_pool_run(int parts, void (*body)(void *context, int part), void *context);
 
 /* Joins the workers; the pool starts again when it is next used. */

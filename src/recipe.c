@@ -1,6 +1,6 @@
-/* Which algebra answers which op for which dtypes: the one place where ops turn into arithmetic (spec: recipe.h).
-   Two widths decide most: the accumulator is f64 if the input or the first output is 64 bits wide a part, else f32; integers
-   are exact in i64 wherever the definition allows it. */
+/* Which algebra answers which op for which dtypes: the one place where ops turn into arithmetic (spec: recipe.h). Two
+   widths decide most: the accumulator is f64 if the input or the first output is 64 bits wide a part, else f32;
+   integers are exact in i64 wherever the definition allows it. */
 #include "recipe.h"
 
 #include "error.h"

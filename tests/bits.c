@@ -1,9 +1,9 @@
-/* Compares the library with the committed answers, without a test framework: it needs a C library only, so that it also runs
-   on another CPU or under an emulator.
+/* Compares the library with the committed answers, without a test framework: it needs a C library only, so that it also
+   runs on another CPU or under an emulator.
        bits [--device cuda[:N]] FILE      lines CASE<TAB>HEX[<TAB>HEX of the second output]; # starts a comment
-   HEX is the output's bytes in logical row-major order, or fnv1a64:%016x of them when there are more than 64. Every line is
-   computed by the reference, by every CPU strategy that applies, with one and two threads, on every instruction set here; with
-   --device by every CUDA strategy that applies. */
+   HEX is the output's bytes in logical row-major order, or fnv1a64:%016x of them when there are more than 64. Every
+   line is computed by the reference, by every CPU strategy that applies, with one and two threads, on every instruction
+   set here; with --device by every CUDA strategy that applies. */
 #include "case.h"
 #include "fuzz_device.h"
 #include "kernels/cpu/isa.h"
@@ -164,7 +164,8 @@ static bool run_everything(RdxTask *task, char *const *right)
         for (int i = 0; i < wish.count; i++)
             for (int threads = 1; wish.applicable[i] && threads <= 2; threads++) {
                 task->problem.threads = threads;
-                /* Nor come from memory: on one thread it does, of a machine that needs a pace and of one that keeps ahead. */
+                /* Nor come from memory: on one thread it does, of a machine that needs a pace and of one that keeps
+                   ahead. */
                 rdx_cpu_stream_bytes = threads == 1 ? 512 : usual_stream;
                 for (int kept = 0; kept <= (threads == 1); kept++) {
                     rdx_cpu_kept_ahead = kept;

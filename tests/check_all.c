@@ -1,6 +1,8 @@
-/* Runs every suite. Each tests/test_<name>.c defines Suite *test_<name>_suite(void); the Makefile lists them in suites.inc.
+/* Runs every suite. Each tests/test_<name>.c defines Suite *test_<name>_suite(void); the Makefile lists them in
+   suites.inc.
        check_all [NAME...]     only the suites named, without test_: check_all api pool
-   Check forks one process per test (CK_FORK=no turns that off); a failure names the CASE, so that it can be replayed. */
+   Check forks one process per test (CK_FORK=no turns that off); a failure names the CASE, so that it can be
+   replayed. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* libFuzzer target: any bytes as a .npy file. What is read must lie within them, and its header, written again, must be read
-   as the same array. */
+/* libFuzzer target: any bytes as a .npy file. What is read must lie within them, and its header, written again, must be
+   read as the same array. */
 #include "data.h"
 #include "npy.h"
 

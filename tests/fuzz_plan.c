@@ -1,6 +1,6 @@
-/* libFuzzer target: bytes become a reduction - op, dtypes, shape, strides, axes, options, all as wild as 64 bits allow - and a plan
-   for the CPU and for three GPUs, which is checked and never executed. Anything may be refused; nothing may crash, overflow or
-   break the invariants of iter/space.h and of a configuration. */
+/* libFuzzer target: bytes become a reduction - op, dtypes, shape, strides, axes, options, all as wild as 64 bits allow
+   - and a plan for the CPU and for three GPUs, which is checked and never executed. Anything may be refused; nothing
+   may crash, overflow or break the invariants of iter/space.h and of a configuration. */
 #include "error.h"
 #include "plan/config.h"
 

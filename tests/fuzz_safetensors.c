@@ -1,5 +1,5 @@
-/* libFuzzer target: any bytes as a .safetensors file. Every tensor that is read must lie within the bytes, and together they must
-   fill the data without a hole. */
+/* libFuzzer target: any bytes as a .safetensors file. Every tensor that is read must lie within the bytes, and together
+   they must fill the data without a hole. */
 #include "data.h"
 #include "safetensors.h"
 

@@ -1,5 +1,5 @@
-/* A sound problem for tests of the API: max of f32 over the rows of a small tensor, with room for a second output. Each test
-   spoils it in one place. */
+/* A sound problem for tests of the API: max of f32 over the rows of a small tensor, with room for a second output. Each
+   test spoils it in one place. */
 #ifndef RDX_TESTS_GIVEN_H
 #define RDX_TESTS_GIVEN_H
 

@@ -84,7 +84,7 @@ NAMED = [
      "first + share->grain"),
     ("maxima ask a greatest zero for its sign no more", "src/kernels/cpu/extremes.inc", "has_nan[i] || (key[i] ^ TURN) == 0 || (key[i] ^ TURN) == -1", "has_nan[i]"),
     ("maxima of compared floats pass over NaN", "src/kernels/cpu/extremes.inc", "if (has_nan && !omits)", "if (has_nan && omits)"),
-    ("maxima of NaN alone, left out, are an infinity", "src/kernels/cpu/extremes.inc", "!MY(has_bits)(row, rows->n, (T)RDX_CAT(rdx_bits_of_, SEEKS)(worst)) ? NAN_KEY : key", "false ? NAN_KEY : key"),
+    ("maxima of NaN alone, left out, are an infinity", "src/kernels/cpu/extremes.inc", "!MY(has_bits)(row, rows->n, (T)RDX_CAT(rdx_bits_of_, SEEKS)(worst))", "false"),
     ("sums of rows of bytes lose the last rows but three", "src/kernels/cpu/widening.inc", "if (some == at_once || i + 1 < some) /* past the last row: the last row again */",
      "if (some == at_once)"),
     ("truths of f32 count signs", "src/kernels/cpu/widening.inc", "_mm256_set1_epi32(0x7fffffff));", "_mm256_set1_epi32(-1));"),

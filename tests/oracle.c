@@ -1,7 +1,7 @@
-/* The oracle's walk and judgement; see oracle.h. For every output element the reduced axes are walked in ascending order
-   over the original tensor, the elements handed to oracle_answer(), and the interval it gives taken through the rest of
-   the way: rounding to the accumulator, alpha, beta, and the store. Each of these is monotone, so the ends of the interval
-   stay its ends, and where it is a point the stored bytes must be exactly right. */
+/* The oracle's walk and judgement; see oracle.h. For every output element the reduced axes are walked in ascending
+   order over the original tensor, the elements handed to oracle_answer(), and the interval it gives taken through the
+   rest of the way: rounding to the accumulator, alpha, beta, and the store. Each of these is monotone, so the ends of
+   the interval stay its ends, and where it is a point the stored bytes must be exactly right. */
 #include "oracle_ops.h"
 
 #include <math.h>
@@ -141,8 +141,8 @@ static double rounded(const OracleElements *e, const RdxProblem *problem, long d
     return narrow ? (double)(float)x : (double)x;
 }
 
-/* alpha * r + beta * old, each step rounded to the accumulator. In f64 throughout: exact for products of f32, and rounding a
-   sum of two f32 twice is harmless, as 53 >= 2 * 24 + 2. */
+/* alpha * r + beta * old, each step rounded to the accumulator. In f64 throughout: exact for products of f32, and
+   rounding a sum of two f32 twice is harmless, as 53 >= 2 * 24 + 2. */
 static double scaled(const OracleElements *e, const RdxProblem *problem, double r, double old)
 {
     volatile double total = r, term;

@@ -1,5 +1,6 @@
-/* Intervals and exact sums: what the oracle's answers are made of. Sums are compensated long double, so that the reference is
-   good to about 2^-64 of its value; where the accumulator may overflow on the way, the interval is everything. */
+/* Intervals and exact sums: what the oracle's answers are made of. Sums are compensated long double, so that the
+   reference is good to about 2^-64 of its value; where the accumulator may overflow on the way, the interval is
+   everything. */
 #include "oracle_ops.h"
 
 #include <math.h>

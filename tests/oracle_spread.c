@@ -8,12 +8,11 @@ static double wide_to_double(OracleWide wide)
     return (double)(uint64_t)(wide >> 64) * 0x1p64 + (double)(uint64_t)wide;
 }
 
-/* ---- Variance ----
-   Lane: d = x - p is right to u |d|, q and t1 are sums of c terms, and q <= c Q since the pivot is one of the elements:
-   error of Q of a lane <= (1.5 c + 6) c u Q. Its mean is wrong by delta0 = u (M + (c + 2) R), M = max|x|, R = max - min;
-   each join adds u (M + 4 R), so delta = delta0 + K u (M + 4 R). A join adds w d^2, w = nA nB / (nA + nB), its d wrong by
-   2 delta: summed over a level, with sum w <= n / 4 and sum w d^2 <= Q (Cauchy-Schwarz), 2 delta sqrt(K n Q) + K n delta^2.
-   Constants (R = 0) are exact. */
+/* ---- Variance ---- Lane: d = x - p is right to u |d|, q and t1 are sums of c terms, and q <= c Q since the pivot is
+   one of the elements: error of Q of a lane <= (1.5 c + 6) c u Q. Its mean is wrong by delta0 = u (M + (c + 2) R), M =
+   max|x|, R = max - min; each join adds u (M + 4 R), so delta = delta0 + K u (M + 4 R). A join adds w d^2, w = nA nB /
+   (nA + nB), its d wrong by 2 delta: summed over a level, with sum w <= n / 4 and sum w d^2 <= Q (Cauchy-Schwarz), 2
+   delta sqrt(K n Q) + K n delta^2. Constants (R = 0) are exact. */
 static void rounded_spread(const RdxProblem *problem, const OracleElements *e, OracleRange ranges[2][2])
 {
     double degrees = (double)e->count - problem->correction;

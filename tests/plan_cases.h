@@ -1,4 +1,5 @@
-/* From a CASE or a problem to the situation that strategies see, for the tests of planning. Links the internal archive. */
+/* From a CASE or a problem to the situation that strategies see, for the tests of planning. Links the internal
+   archive. */
 #ifndef RDX_TESTS_PLAN_CASES_H
 #define RDX_TESTS_PLAN_CASES_H
 

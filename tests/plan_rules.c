@@ -48,8 +48,8 @@ static void lay_rows(PlanShape *shape, int64_t rows, int64_t count, int64_t step
     shape->in_align = 256;
 }
 
-/* Aligned rows of 4 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between them: of the others
-   too few are like that. Several rows of the latter at once are not for logsumexp. */
+/* Aligned rows of 4 to 512 bytes, a power of two, or of whole vectors, two lines of them to eight, with nothing between
+   them: of the others too few are like that. Several rows of the latter at once are not for logsumexp. */
 static void pack_rows(PlanShape *shape, Random *random, int size, bool lines)
 {
     int64_t bytes = lines ? 1024 + 16 * below(random, 193) : rdx_max(4 << below(random, 8), size);
@@ -131,7 +131,8 @@ static void lay_side_by_side(PlanShape *shape, Random *random, int size)
     lay_runs(shape, outer, rows, run, run, rdx_round_up(rows * run, rdx_max(16 / size, 1)));
 }
 
-/* A short axis between short runs: slabs, some with gaps of less than 16 bytes within them, some with gaps between them. */
+/* A short axis between short runs: slabs, some with gaps of less than 16 bytes within them, some with gaps between
+   them. */
 static void lay_slabs(PlanShape *shape, Random *random, int size)
 {
     int64_t columns = 2 + below(random, 31), pitch = columns + (below(random, 3) ? 0 : below(random, 16 / size));
@@ -389,8 +390,8 @@ bool plan_keeps_busy(const PlanCase *p, const RdxConfig *c)
     KEEPS(c->items >= device->units);
     KEEPS(c->waves >= 0.9 || c->items >= 2 * device->units);
     bool stretches = layout.run * layout.size >= 512 || (layout.packed && layout.columns * layout.size >= 512);
-    /* Columns that are not aligned, and too few rows to be shifted, are loaded an element at a time as those of gather are; blocks of narrow
-       ones share what few rows there are. */
+    /* Columns that are not aligned, and too few rows to be shifted, are loaded an element at a time as those of gather
+       are; blocks of narrow ones share what few rows there are. */
     bool columns = c->variant == RDX_FORM_COLUMNS || c->variant == RDX_FORM_SHIFTED_COLUMNS;
     bool singles = c->variant == RDX_FORM_GATHER || c->variant == RDX_FORM_REPEATS;
     if (singles || (columns && c->vector_bytes < 16) || (!stretches && (columns || !layout.flat)))

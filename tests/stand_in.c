@@ -1,7 +1,7 @@
-/* A stand-in for the CUDA plugin, for tests of what is around the kernels: "device" memory is host memory, a launch is done by the
-   CPU's kernels, linked in here. What is queued on a stream happens as late as it may, when somebody waits for the stream; so whoever
-   reuses a buffer too early, or reads a result before it is there, gets wrong bytes, every time. Memory that is given back while
-   work is queued ends the program.
+/* A stand-in for the CUDA plugin, for tests of what is around the kernels: "device" memory is host memory, a launch is
+   done by the CPU's kernels, linked in here. What is queued on a stream happens as late as it may, when somebody waits
+   for the stream; so whoever reuses a buffer too early, or reads a result before it is there, gets wrong bytes, every
+   time. Memory that is given back while work is queued ends the program.
 
    RDX_STAND_IN_DEVICES (1)   how many devices there are
    RDX_STAND_IN_BYTES (2^30)  memory of each

@@ -1,4 +1,5 @@
-/* What several suites need: a task from a CASE in one call, and a plan run on it. Failures end the test and name the CASE. */
+/* What several suites need: a task from a CASE in one call, and a plan run on it. Failures end the test and name the
+   CASE. */
 #ifndef RDX_TESTS_TASK_H
 #define RDX_TESTS_TASK_H
 

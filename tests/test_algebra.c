@@ -1,5 +1,6 @@
-/* The laws of the algebras, on every instruction set: a join is commutative to the bit - kernels may swap sides where it suits them -
-   may write over its left side, and gives the same bits on every level. States are random; counts fit them or are swapped along. */
+/* The laws of the algebras, on every instruction set: a join is commutative to the bit - kernels may swap sides where
+   it suits them - may write over its left side, and gives the same bits on every level. States are random; counts fit
+   them or are swapped along. */
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/strip.h"
 #include "task.h"

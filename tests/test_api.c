@@ -1,5 +1,5 @@
-/* The public API as a caller meets it: what its functions answer, structs that grow, DLPack's layout, and what may be NULL.
-   What it refuses: test_api_errors.c; threads, forks and floating-point modes: test_api_state.c. */
+/* The public API as a caller meets it: what its functions answer, structs that grow, DLPack's layout, and what may be
+   NULL. What it refuses: test_api_errors.c; threads, forks and floating-point modes: test_api_state.c. */
 #include "given.h"
 #include "task.h"
 
@@ -37,7 +37,8 @@ START_TEST(infer_answers)
 }
 END_TEST
 
-/* Long runs of outputs that lie apart: a block of short columns, which has whole runs, would take as much as the input. */
+/* Long runs of outputs that lie apart: a block of short columns, which has whole runs, would take as much as the
+   input. */
 START_TEST(workspace_of_long_runs)
 {
     static RdxTask task;
@@ -221,7 +222,8 @@ START_TEST(plans_stand_alone)
 }
 END_TEST
 
-/* Rows backwards: what a plan needs is where their lowest element lies, whether data was there when it was made or not. */
+/* Rows backwards: what a plan needs is where their lowest element lies, whether data was there when it was made or
+   not. */
 START_TEST(backwards)
 {
     static Given given;

@@ -1,5 +1,5 @@
-/* What the API refuses: every status of every function with its numbers in the sentence, and neither out-parameters nor any of the
-   caller's memory written. */
+/* What the API refuses: every status of every function with its numbers in the sentence, and neither out-parameters nor
+   any of the caller's memory written. */
 #include "given.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* The API among threads, forks and floating-point modes: one plan for eight threads, results under FTZ, DAZ and every rounding mode
-   with the caller's mode given back, a working library in a forked child, and the log. */
+/* The API among threads, forks and floating-point modes: one plan for eight threads, results under FTZ, DAZ and every
+   rounding mode with the caller's mode given back, a working library in a forked child, and the log. */
 #include "task.h"
 
 #include <fenv.h>

@@ -1,5 +1,5 @@
-/* The benchmark's own claims: lines are counted right, a wrong kernel is noticed whatever way its results are verified, a case
-   that is faster than reading is not believed, suites and records are read and written as documented. */
+/* The benchmark's own claims: lines are counted right, a wrong kernel is noticed whatever way its results are verified,
+   a case that is faster than reading is not believed, suites and records are read and written as documented. */
 #include "bench.h"
 #include "commands.h"
 #include "kernels/cpu/run.h"

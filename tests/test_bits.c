@@ -1,5 +1,6 @@
-/* The promise: the same bits from every strategy, thread count and instruction set (by the fuzzer's engine, on shapes large enough
-   to be split), and whatever the batch, the alignment, the sign of a stride or the layout of the kept axes. */
+/* The promise: the same bits from every strategy, thread count and instruction set (by the fuzzer's engine, on shapes
+   large enough to be split), and whatever the batch, the alignment, the sign of a stride or the layout of the kept
+   axes. */
 #include "fuzz.h"
 #include "task.h"
 
@@ -141,7 +142,8 @@ static const char *const lines[] = {
     "var:f64:100x128/1",
     "argmax:f32:7x40x128/0,2",
     "sum:f16:5x512x64/0,2",
-    /* runs of 1, 2, 3, 4, 8 and 16 chunks, of outputs that touch and of others, five a block; less than a chunk: 8, 5 and 12 lines */
+    /* runs of 1, 2, 3, 4, 8 and 16 chunks, of outputs that touch and of others, five a block; less than a chunk: 8, 5
+       and 12 lines */
     "sum:f32:2x44x2048/0,2:threads=1",
     "sum:f32:3x44x4096/0,2:threads=1",
     "sum:f32:256x15000/1:threads=1",
@@ -168,8 +170,9 @@ static const char *const lines[] = {
     "count_nonzero:bool:4x44x1024/0,2:threads=1",
     "prod:c64:3x24x512/0,2:data=near:threads=1",
     "norm:f32:3x44x5x1024/0,2,3:threads=1",
-    /* lanes that are joined as columns are folded, 2 to 8 of them: of one line, of 2, 4 and 8, and of unequal many; widths that are no
-       whole blocks; backwards; whole chunks of wide rows before one that is not; rows taken as they come, eight at once */
+    /* lanes that are joined as columns are folded, 2 to 8 of them: of one line, of 2, 4 and 8, and of unequal many;
+       widths that are no whole blocks; backwards; whole chunks of wide rows before one that is not; rows taken as they
+       come, eight at once */
     "sum:f32:7x3x200/1",
     "sum:f32:100x1000/0",
     "sum:f32:128x600/0",

@@ -1,5 +1,5 @@
-/* The plan cache of rdx_reduce: right answers whatever was asked before, at every size, with keys that all collide, from many
-   threads while its size changes, and plans that outlive their place. */
+/* The plan cache of rdx_reduce: right answers whatever was asked before, at every size, with keys that all collide,
+   from many threads while its size changes, and plans that outlive their place. */
 #include "sys.h"
 #include "task.h"
 

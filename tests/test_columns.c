@@ -1,5 +1,5 @@
-/* Chunks that several work items share (config.residues): any number of threads gives the reference's bits, whatever the last chunk
-   has left for its residues. */
+/* Chunks that several work items share (config.residues): any number of threads gives the reference's bits, whatever
+   the last chunk has left for its residues. */
 #include "plan/config.h"
 #include "plan/cpu.h"
 #include "task.h"

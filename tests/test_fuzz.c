@@ -1,5 +1,5 @@
-/* The fuzzer, run on a few thousand cases, and tested itself: CASE lines survive printing and parsing, planted bugs are found,
-   shrunk to the smallest shape that shows them, and replayed from their line. */
+/* The fuzzer, run on a few thousand cases, and tested itself: CASE lines survive printing and parsing, planted bugs are
+   found, shrunk to the smallest shape that shows them, and replayed from their line. */
 #include "fuzz.h"
 #include "plan/config.h"
 #include "task.h"

@@ -1,5 +1,5 @@
-/* Reductions past 2^31 elements, where indices and counts outgrow 32 bits. The input is a private mapping that is read but hardly
-   written, so it costs address space and two pages. */
+/* Reductions past 2^31 elements, where indices and counts outgrow 32 bits. The input is a private mapping that is read
+   but hardly written, so it costs address space and two pages. */
 #include "task.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
-/* Moves at every level. Rows turned into columns, element by element: all sizes, lengths from below a tile to above two, rows that lie
-   apart, elements at odd addresses. Runs that are copied, byte by byte: every length up to ten vectors, every place in a cache line. What is read
-   lies within the source, which ends, or begins, at a page that cannot be read, and what is around the destination stays. */
+/* Moves at every level. Rows turned into columns, element by element: all sizes, lengths from below a tile to above
+   two, rows that lie apart, elements at odd addresses. Runs that are copied, byte by byte: every length up to ten
+   vectors, every place in a cache line. What is read lies within the source, which ends, or begins, at a page that
+   cannot be read, and what is around the destination stays. */
 #include "kernels/cpu/isa.h"
 #include "task.h"
 

@@ -1,5 +1,6 @@
-/* The oracle itself. It must accept every committed answer of golden.txt, which another program in another language worked out;
-   refuse them when a bit that matters is turned; and its bounds must be near enough to be reached to a fiftieth by someone. */
+/* The oracle itself. It must accept every committed answer of golden.txt, which another program in another language
+   worked out; refuse them when a bit that matters is turned; and its bounds must be near enough to be reached to a
+   fiftieth by someone. */
 #include "oracle.h"
 #include "task.h"
 
@@ -27,7 +28,8 @@ static bool read_hex(RdxTask *task, int which, const char *hex)
     return true;
 }
 
-/* Turns the highest exponent or value bit below the sign of every first output in turn: nothing that is bounded may pass. */
+/* Turns the highest exponent or value bit below the sign of every first output in turn: nothing that is bounded may
+   pass. */
 static void spoil(RdxTask *task, Tally *tally)
 {
     int dtype = rdx_data_number(task->tensor[RDX_CASE_OUT].dtype), size = rdx_data_type(rdx_data_part(dtype))->size;

@@ -1,4 +1,5 @@
-/* tools/output.c and tools/json.c: files that are there whole or not at all, and JSON that a parser of another house reads. */
+/* tools/output.c and tools/json.c: files that are there whole or not at all, and JSON that a parser of another house
+   reads. */
 #include "json.h"
 #include "output.h"
 

@@ -1,6 +1,6 @@
-/* CUDA plans without CUDA: golden plans of the public suite and of corners beside it for three GPUs, and what every plan of every random space must keep.
-   REDAX_UPDATE_GOLDEN=1 writes tests/golden_plans.txt anew (run from the repository's root); read the difference before it is
-   committed. */
+/* CUDA plans without CUDA: golden plans of the public suite and of corners beside it for three GPUs, and what every
+   plan of every random space must keep. REDAX_UPDATE_GOLDEN=1 writes tests/golden_plans.txt anew (run from the
+   repository's root); read the difference before it is committed. */
 #include "plan_rules.h"
 
 #include <check.h>
@@ -301,8 +301,8 @@ START_TEST(deep_columns)
 }
 END_TEST
 
-/* The widest states of each dtype, from one row to 2^34, on the devices and on one with the 48 KiB of shared memory that every GPU
-   has: whatever strategy applies has a form that fits. */
+/* The widest states of each dtype, from one row to 2^34, on the devices and on one with the 48 KiB of shared memory
+   that every GPU has: whatever strategy applies has a form that fits. */
 START_TEST(wide_states)
 {
     static const char *const dtypes[] = {"f8e5m2", "bf16", "f32", "f64", "c64", "c128"};
@@ -323,8 +323,8 @@ START_TEST(wide_states)
 }
 END_TEST
 
-/* What cutting refuses, whatever it would cost: more groups than counters, more partial results than 1% of the input and 4 MiB,
-   more blocks than a grid has. */
+/* What cutting refuses, whatever it would cost: more groups than counters, more partial results than 1% of the input
+   and 4 MiB, more blocks than a grid has. */
 START_TEST(cuts)
 {
     static PlanCase p;
@@ -354,8 +354,8 @@ START_TEST(cuts)
 }
 END_TEST
 
-/* The H200's predictions for inputs above 200 MB stay between the memory's rate and a fifth below it, bar what is bound by
-   arithmetic: the public suite is memory's. */
+/* The H200's predictions for inputs above 200 MB stay between the memory's rate and a fifth below it, bar what is bound
+   by arithmetic: the public suite is memory's. */
 START_TEST(predictions)
 {
     FILE *cases = fopen(cases_path, "r");

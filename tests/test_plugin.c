@@ -1,5 +1,6 @@
-/* The plugin loader with no plugin that can be used: what RDX_CUDA_PLUGIN names is looked at, and every way in which it is no plugin
-   of ours has a status and a sentence that names it. Each test is a process of its own, as the lookup happens once. */
+/* The plugin loader with no plugin that can be used: what RDX_CUDA_PLUGIN names is looked at, and every way in which it
+   is no plugin of ours has a status and a sentence that names it. Each test is a process of its own, as the lookup
+   happens once. */
 #include "given.h"
 
 #include <check.h>

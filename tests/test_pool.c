@@ -1,5 +1,5 @@
-/* pool: every part exactly once whatever the number of threads, callers at once, nested calls, after a fork, after shutdown, and
-   with no thread to be had. */
+/* pool: every part exactly once whatever the number of threads, callers at once, nested calls, after a fork, after
+   shutdown, and with no thread to be had. */
 #include "pool.h"
 #include "sys.h"
 #include "task.h"
@@ -132,8 +132,7 @@ START_TEST(after_fork)
     static Tally tally;
     rdx_pool_run(4, mark, &tally);
     for (int i = 0; i < 5; i++) {
-        usleep(
-            20000); /* a thread that is just starting may hold a lock of a sanitizer's run-time, which the child would inherit */
+        usleep(20000); /* a thread that just starts may hold a sanitizer's lock, which the child would inherit */
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {

@@ -1,5 +1,5 @@
-/* rdx_plan_print and rdx_space_print: complete, cut off cleanly at any size, JSON that a parser accepts with the numbers of the
-   candidates in it, s-expressions that balance, nothing left out, whatever the device is called. */
+/* rdx_plan_print and rdx_space_print: complete, cut off cleanly at any size, JSON that a parser accepts with the
+   numbers of the candidates in it, s-expressions that balance, nothing left out, whatever the device is called. */
 #include "plan_cases.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
-/* recipe: every op on every dtype into every output dtype either resolves to a recipe whose fields fit together, or is refused by
-   name; options that an op does not have are refused with their value. Every recipe has code at every level of the build, whether
-   this machine runs it or not. */
+/* recipe: every op on every dtype into every output dtype either resolves to a recipe whose fields fit together, or is
+   refused by name; options that an op does not have are refused with their value. Every recipe has code at every level
+   of the build, whether this machine runs it or not. */
 #include "error.h"
 #include "kernels/cpu/isa.h"
 #include "recipe.h"

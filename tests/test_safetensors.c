@@ -1,5 +1,5 @@
-/* tools/safetensors.c: what the format allows, everything that breaks it, every cut and every changed byte of a good file.
-   Files lie at the end of a page with an unmapped one behind. */
+/* tools/safetensors.c: what the format allows, everything that breaks it, every cut and every changed byte of a good
+   file. Files lie at the end of a page with an unmapped one behind. */
 #include "data.h"
 #include "safetensors.h"
 

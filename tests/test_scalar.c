@@ -1,6 +1,6 @@
-/* Loads and stores of every dtype, through converting copies (naxes = 0) on every instruction set: all bit patterns of the narrow
-   dtypes read, and stores at every representable number, every midpoint between neighbours, and one ulp beside both, against the
-   converters of tools/data.h, which work on the bits of an f64 in integers. */
+/* Loads and stores of every dtype, through converting copies (naxes = 0) on every instruction set: all bit patterns of
+   the narrow dtypes read, and stores at every representable number, every midpoint between neighbours, and one ulp
+   beside both, against the converters of tools/data.h, which work on the bits of an f64 in integers. */
 #include "kernels/cpu/isa.h"
 #include "task.h"
 

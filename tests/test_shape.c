@@ -1,6 +1,7 @@
-/* How CUDA plans are launched (src/plan/cuda_*.c), held against random spaces and all candidate plans of three GPUs: every output, chunk
-   and lane belongs to exactly one item, the workspace and counters that the plan asked for are enough, shared memory stays within the
-   device's. What is checked is worked out from the fields as the kernels read them (grid.cuh, tile.cuh, rows.cuh), so no GPU is needed. */
+/* How CUDA plans are launched (src/plan/cuda_*.c), held against random spaces and all candidate plans of three GPUs:
+   every output, chunk and lane belongs to exactly one item, the workspace and counters that the plan asked for are
+   enough, shared memory stays within the device's. What is checked is worked out from the fields as the kernels read
+   them (grid.cuh, tile.cuh, rows.cuh), so no GPU is needed. */
 #include "shape_slabs.h"
 
 #include <stdio.h>
@@ -20,8 +21,8 @@ static Group group_at(const RdxCudaShape *s, int64_t group) /* as grid.cuh has i
     return (Group){run * s->run_outputs + within, rdx_min(s->run_outputs - within, s->group_outputs)};
 }
 
-/* Groups follow each other without gap or overlap, from the first output to the last. Of many, the first, the last, those at
-   the ends of runs, and some between are looked at. */
+/* Groups follow each other without gap or overlap, from the first output to the last. Of many, the first, the last,
+   those at the ends of runs, and some between are looked at. */
 static void check_groups(const PlanCase *p, const RdxCudaShape *s)
 {
     if (p->space.keep_count == 0) {
@@ -58,7 +59,8 @@ static int log2_of(int64_t n)
     return n > 1 ? 64 - __builtin_clzll((unsigned long long)n - 1) : 0;
 }
 
-/* Rows that are read into registers lie as their kernel takes it: all in aligned vectors, or an element never between two of them. */
+/* Rows that are read into registers lie as their kernel takes it: all in aligned vectors, or an element never between
+   two of them. */
 static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
 {
     int64_t bits = p->situation.in_align;
@@ -81,7 +83,8 @@ static void check_places(const PlanCase *p, const RdxCudaLaunch *cut)
     }
 }
 
-/* Levels of finished lanes on a thread's stack, of chunks of whole lines or of one of n: of threads without rings what is asked for at once is one run. */
+/* Levels of finished lanes on a thread's stack, of chunks of whole lines or of one of n: of threads without rings what
+   is asked for at once is one run. */
 static int thread_levels(const PlanCase *p, const RdxCudaLaunch *cut, int64_t n)
 {
     const bool single = cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS;
@@ -112,8 +115,8 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
     KEEPS(s->ring_bytes % 16 == 0 && cut->shared_bytes % 4 == 0 && cut->finish_shared_bytes % 4 == 0);
     int64_t part = rdx_max(rdx_min(chunks, s->part_chunks), 1);
     switch (cut->kind) {
-    case RDX_CUDA_KIND_BYTE_COLUMNS: /* the same of aligned vectors of 16 alone */
-    case RDX_CUDA_KIND_SHORT_COLUMNS: { /* outputs anywhere, or packed columns, small elements in aligned vectors or shifted */
+    case RDX_CUDA_KIND_BYTE_COLUMNS:    /* the same of aligned vectors of 16 alone */
+    case RDX_CUDA_KIND_SHORT_COLUMNS: { /* outputs anywhere, or packed columns, by vectors or shifted */
         int64_t n = p->space.reduce_count, rows = rdx_max(rdx_pow2_ceil(n), 2), size = p->space.in_size;
         int64_t few = size >= 8 ? 1 : size == 4 ? 1 + (rows <= 16) : 4 / size, own = rows <= 8 ? cut->elements : few;
         int64_t bits = p->situation.in_align, run = p->space.keep[p->space.keep_rank - 1].extent;
@@ -158,7 +161,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         KEEPS(is_pow2(s->width) && s->width <= RDX_CUDA_THREADS);
         KEEPS(RDX_CUDA_THREADS / s->width >= rdx_min(rdx_div_up(p->space.copy_count, s->slices), RDX_CUDA_THREADS));
         break;
-    case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; tiles of whole vectors, as many rows of a thread as a vector has elements */
+    case RDX_CUDA_KIND_THREAD_ROWS: { /* packed rows; a thread has as many as a vector has elements */
         int64_t count = p->space.reduce_count, size = p->space.in_size;
         KEEPS(RDX_CUDA_HAS_THREAD_ROW(size, cut->words, count));
         KEEPS(size > 1 || p->recipe.in == RDX_TYPE_I8 || p->recipe.in == RDX_TYPE_U8);
@@ -238,14 +241,14 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
                                                  : s->group_outputs * s->team % RDX_CUDA_WARPS == 0);
         KEEPS(s->group_outputs * s->team == RDX_CUDA_WARPS || (s->team == 1 && p->space.keep_rank <= 1));
         break;
-    case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; the nodes of a chunk, a warp's or a team's, and a stack for each warp */
+    case RDX_CUDA_KIND_FEW_COLUMNS: /* the same; the nodes of a chunk, and a stack for each warp */
         KEEPS(is_pow2(s->warps) && s->warps <= RDX_CUDA_WARPS && is_pow2(s->warp_chunks) && is_pow2(s->team));
         KEEPS(s->team == 1 || (s->team == s->warps && s->team <= s->group_outputs));
         KEEPS(s->warps / s->team * s->warp_chunks >= part);
         KEEPS((int64_t)s->team * s->stack_words >=
               (p->recipe.lanes * s->group_outputs + s->team * 32 * (log2_of(s->warp_chunks) + 1)) * cut->words);
         break;
-    case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* a block has one item; rows of a class are as far behind a multiple of 16 bytes */
+    case RDX_CUDA_KIND_STRAIGHT_COLUMNS: /* one item a block; rows of a class start alike in 16 bytes */
     case RDX_CUDA_KIND_SINGLE_COLUMNS:
         KEEPS(s->items <= INT32_MAX && s->ring_bytes == 0);
         KEEPS(cut->elements * cut->words <= 16 || cut->kind == RDX_CUDA_KIND_SINGLE_COLUMNS);
@@ -264,7 +267,7 @@ static void check_parts(const PlanCase *p, const RdxCudaLaunch *cut)
         /* fall through */
     case RDX_CUDA_KIND_RAGGED_COLUMNS:
     case RDX_CUDA_KIND_PIECE_COLUMNS:
-    case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and one place of its order; warps and rows side by side are different classes */
+    case RDX_CUDA_KIND_RING_COLUMNS: { /* each lane in one class and in one place of its order */
         int64_t lanes = rdx_min(rdx_pow2_ceil(p->space.reduce_count), cut->lanes);
         KEEPS(cut->kind != RDX_CUDA_KIND_RAGGED_COLUMNS || (chunks == 1 && p->space.reduce_count < p->recipe.lanes));
         if (cut->kind == RDX_CUDA_KIND_RAGGED_COLUMNS || cut->kind == RDX_CUDA_KIND_PIECE_COLUMNS) {
@@ -373,7 +376,8 @@ START_TEST(random_cuts)
                 check_candidates(&p, seed, &met);
         }
     }
-    /* Rings of rows, chunks of them, tiles, and rings of many warps' columns, take more than the 64 KiB of the smallest, which none of the architectures built for has. */
+    /* Rings of rows, chunks of them, tiles, and rings of many warps' columns, take more than the 64 KiB of the
+       smallest, which none of the architectures built for has. */
     bool has_rings = device->shared_per_block >= 99 * 1024;
     for (int kind = 0; kind < RDX_CUDA_KINDS; kind++) {
         bool ring = kind == RDX_CUDA_KIND_TILE_ROWS || kind == RDX_CUDA_KIND_SHORT_ROWS ||
@@ -387,7 +391,8 @@ START_TEST(random_cuts)
 }
 END_TEST
 
-/* The division by a run's length that the kernels do with one multiplication, where it is hardest: round multiples of the run. */
+/* The division by a run's length that the kernels do with one multiplication, where it is hardest: round multiples of
+   the run. */
 static void check_run(uint32_t run)
 {
     RdxSpace space = {.reduce_rank = 2, .reduce_count = INT32_MAX};

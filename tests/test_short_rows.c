@@ -1,5 +1,5 @@
-/* Short rows of every length at every level: whichever place of a row the greatest element has, which of equal ones or of NaN is named, zeros of
-   either sign and NaN at every place, counts, and sums of nothing but -0. */
+/* Short rows of every length at every level: whichever place of a row the greatest element has, which of equal ones or
+   of NaN is named, zeros of either sign and NaN at every place, counts, and sums of nothing but -0. */
 #include "kernels/cpu/isa.h"
 #include "task.h"
 
@@ -71,8 +71,8 @@ static void check_places(const char *level, int type, int64_t n)
     }
 }
 
-/* Row i of n rows is `before` up to place i and from there on `after`, whose first is named. Of one more row, which is all `before`,
-   it is the first, or -1 where that is NaN and left out. */
+/* Row i of n rows is `before` up to place i and from there on `after`, whose first is named. Of one more row, which is
+   all `before`, it is the first, or -1 where that is NaN and left out. */
 static void check_first(const char *level, int type, int64_t n, int op, int nan, const unsigned char *before,
                         const unsigned char *after)
 {
@@ -113,7 +113,8 @@ static void check_firsts(const char *level, int type, int64_t n)
     check_first(level, type, n, RDX_ARGMIN, RDX_NAN_OMIT, nan, infinity);
 }
 
-/* Row i of n rows is `before` but for place i, which is `other` and, `wins`, the extreme. One more row is all `before`. */
+/* Row i of n rows is `before` but for place i, which is `other` and, `wins`, the extreme. One more row is all
+   `before`. */
 static void check_extreme(const char *level, int type, int64_t n, int op, int nan, const unsigned char *before,
                           const unsigned char *other, bool wins)
 {
@@ -164,7 +165,8 @@ static void check_extremes(const char *level, int type, int64_t n)
     check_extreme(level, type, n, RDX_MIN, RDX_NAN_OMIT, nan, infinity, true);
 }
 
-/* Row i of n + 3, the last block of which is not full, has i ones among its zeros, at its end; behind row n it begins again. */
+/* Row i of n + 3, the last block of which is not full, has i ones among its zeros, at its end; behind row n it begins
+   again. */
 static void check_counts(const char *level, int type, int64_t n)
 {
     const size_t size = types[type].size;

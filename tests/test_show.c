@@ -1,5 +1,5 @@
-/* tools/show.c, tools/options.c and tools/stats.c: what people read and write on the command line, and statistics of tensors large
-   enough to be cut into slabs. */
+/* tools/show.c, tools/options.c and tools/stats.c: what people read and write on the command line, and statistics of
+   tensors large enough to be cut into slabs. */
 #include "data.h"
 #include "options.h"
 #include "show.h"

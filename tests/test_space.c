@@ -1,6 +1,6 @@
-/* iter: build and collapse. What a walk over the collapsed space touches is compared with nested loops over the tensors as the
-   caller gave them, over thousands of random views; the invariants of space.h are checked on each; and every way in which shapes,
-   strides and axes can be wrong has its status and its numbers in the sentence. */
+/* iter: build and collapse. What a walk over the collapsed space touches is compared with nested loops over the tensors
+   as the caller gave them, over thousands of random views; the invariants of space.h are checked on each; and every way
+   in which shapes, strides and axes can be wrong has its status and its numbers in the sentence. */
 #include "fuzz.h"
 #include "iter/walk.h"
 #include "op.h"

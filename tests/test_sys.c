@@ -1,5 +1,5 @@
-/* Faults: the k-th call of the system shim fails, for k = 1, 2, ... until none is left. Every time: a status, not a crash; nothing
-   written where it failed; nothing leaked; and the next call works. */
+/* Faults: the k-th call of the system shim fails, for k = 1, 2, ... until none is left. Every time: a status, not a
+   crash; nothing written where it failed; nothing leaked; and the next call works. */
 #include "pool.h"
 #include "sys.h"
 #include "task.h"
@@ -168,8 +168,8 @@ static size_t in_use(void)
     return HAVE_MALLINFO ? mallinfo2().uordblks : 0;
 }
 
-/* Failing again and again takes no memory (under a sanitizer, its leak check says so instead). The allocator's own caches count
-   as in use, so one call alone says nothing: a hundred do. */
+/* Failing again and again takes no memory (under a sanitizer, its leak check says so instead). The allocator's own
+   caches count as in use, so one call alone says nothing: a hundred do. */
 START_TEST(no_leaks)
 {
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

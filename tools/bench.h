@@ -1,10 +1,10 @@
 /* The benchmark's engine: one CASE at a time is allocated, verified to the bit, then timed beside the read ceiling.
 
-   rdx_bench_run: rdx_bench_prepare (arena, plan) -> rdx_bench_verify -> rdx_bench_time -> a record; bench_report.c prints
-   records. The ceiling is the best of four plain read kernels over the same bytes on the same number of threads, and passes of
-   case and ceiling alternate: on a shared machine the speed of memory moves by a third within minutes, and only the ratio of
-   neighbours means something. Bytes are what has to move: every 64-byte line of the input that holds an element, once, and
-   every output element, once. All rates are in GB/s = bytes per nanosecond. */
+   rdx_bench_run: rdx_bench_prepare (arena, plan) -> rdx_bench_verify -> rdx_bench_time -> a record; bench_report.c
+   prints records. The ceiling is the best of four plain read kernels over the same bytes on the same number of threads,
+   and passes of case and ceiling alternate: on a shared machine the speed of memory moves by a third within minutes,
+   and only the ratio of neighbours means something. Bytes are what has to move: every 64-byte line of the input that
+   holds an element, once, and every output element, once. All rates are in GB/s = bytes per nanosecond. */
 #ifndef RDX_TOOLS_BENCH_H
 #define RDX_TOOLS_BENCH_H
 
@@ -38,9 +38,8 @@ typedef enum RdxBenchProof {
     RDX_BENCH_NOT_VERIFIED,
     RDX_BENCH_BY_REFERENCE, /* every output against the plain reading of the tree */
     RDX_BENCH_BY_SAMPLE, /* outputs over the whole range against the reference, and all against another computation */
-    RDX_BENCH_BY_PREFIX, /* the same strategy on fewer reduced elements against the reference, and the result against another
-                               computation */
-    RDX_BENCH_BY_CPU, /* CUDA: every output against the CPU's */
+    RDX_BENCH_BY_PREFIX, /* fewer elements against the reference, all against another computation */
+    RDX_BENCH_BY_CPU,    /* CUDA: every output against the CPU's */
 } RdxBenchProof;
 
 typedef struct RdxBenchRecord {
@@ -72,8 +71,8 @@ typedef struct RdxBench {
 void rdx_bench_start(RdxBench *bench, const RdxBenchOptions *options);
 void rdx_bench_finish(RdxBench *bench);
 
-/* Does it all for one CASE. False with a sentence: it cannot be planned or allocated, its bits are wrong, or it is faster than
-   reading its input. */
+/* Does it all for one CASE. False with a sentence: it cannot be planned or allocated, its bits are wrong, or it is
+   faster than reading its input. */
 bool rdx_bench_run(RdxBench *bench, const char *name, const char *line, RdxBenchRecord *record, char *error,
                    size_t size);
 
@@ -90,9 +89,11 @@ RdxStatus rdx_bench_execute(RdxBench *bench, const RdxPlan *plan, const RdxProbl
 bool rdx_bench_verify(RdxBench *bench, RdxBenchRecord *record, char *error, size_t size);
 bool rdx_bench_time(RdxBench *bench, RdxBenchRecord *record, char *error, size_t size);
 
-/* Room for `bytes` at an address that is `slip_bytes` modulo 64, with 64 bytes of margin on both sides; NULL: no memory. */
+/* Room for `bytes` at an address that is `slip_bytes` modulo 64, with 64 bytes of margin on both sides; NULL: no
+   memory. */
 unsigned char *rdx_bench_room(RdxBenchArena *arena, int64_t bytes, int64_t slip_bytes);
-/* The same, filled with data; element i repeats after 1048573 (a prime: no stride of a tensor meets its own data again). */
+/* The same, filled with data; element i repeats after 1048573 (a prime: no stride of a tensor meets its own data
+   again). */
 unsigned char *rdx_bench_input(RdxBenchArena *arena, int dtype, int data, uint64_t seed, int64_t elements,
                                int64_t slip_bytes);
 void rdx_bench_release(RdxBenchArena *arena);
@@ -104,8 +105,8 @@ int64_t rdx_bench_lines(const RdxTask *task);
 const char *rdx_bench_read_name(int kernel);
 void rdx_bench_read(int kernel, int threads, const void *bytes, size_t count);
 
-/* Sums of columns in whatever order is fastest: what a columns kernel could do if bits did not matter. False if the plan's space
-   is not one of columns side by side, or the dtype has no such loop on this CPU. */
+/* Sums of columns in whatever order is fastest: what a columns kernel could do if bits did not matter. False if the
+   plan's space is not one of columns side by side, or the dtype has no such loop on this CPU. */
 bool rdx_bench_columns_apply(const RdxPlan *plan);
 const char *rdx_bench_columns_name(int shape);
 void rdx_bench_columns(const RdxPlan *plan, int shape, int threads, const RdxTensor *in, unsigned char *room);

@@ -1,9 +1,10 @@
-/* columns_any_order: how fast columns could be summed if the order of additions did not matter. It stands beside the read
-   ceiling for cases of columns, whose rows lie apart in memory, so that no kernel reads them as fast as one long run.
-   A thread takes a strip of columns, adds a few rows at a time to accumulators in its cache, and moves down. Narrow rows that
-   touch each other are first taken as fewer, wider ones. Which shape is best depends on the distance of rows: the bench tries
-   three and takes the fastest. Measured on two cores of Zen 5, 2048 x 65536 f32, GB/s, plain read 41: 2 rows at once in strips
-   with 128 KB of sums 33, 4 rows 22, 8 rows 22, 16 rows 20: the prefetchers follow few runs at a time.
+/* columns_any_order: how fast columns could be summed if the order of additions did not matter. It stands beside the
+   read ceiling for cases of columns, whose rows lie apart in memory, so that no kernel reads them as fast as one long
+   run. A thread takes a strip of columns, adds a few rows at a time to accumulators in its cache, and moves down.
+   Narrow rows that touch each other are first taken as fewer, wider ones. Which shape is best depends on the distance
+   of rows: the bench tries three and takes the fastest. Measured on two cores of Zen 5, 2048 x 65536 f32, GB/s, plain
+   read 41: 2 rows at once in strips with 128 KB of sums 33, 4 rows 22, 8 rows 22, 16 rows 20: the prefetchers follow
+   few runs at a time.
    The sums are thrown away: they carry another tree's bits. */
 #include "bench.h"
 
@@ -25,8 +26,8 @@ typedef uint16_t Halves __attribute__((vector_size(32)));
 typedef int16_t SignedHalves __attribute__((vector_size(32)));
 typedef int8_t Bytes __attribute__((vector_size(32)));
 
-/* The rows that come next, asked for line after line as they lie in memory: requests in the order of addresses run faster than
-   those of the additions, which go from row to row. row_bytes 0: ask for nothing. */
+/* The rows that come next, asked for line after line as they lie in memory: requests in the order of addresses run
+   faster than those of the additions, which go from row to row. row_bytes 0: ask for nothing. */
 typedef struct Ahead {
     const unsigned char *next;
     int64_t row_bytes, step;
@@ -232,7 +233,8 @@ const char *rdx_bench_columns_name(int shape)
     return shapes[shape].name;
 }
 
-/* The plan's space as this loop walks it: `outer` blocks of `rows` x `width` elements, cut into strips and parts of rows. */
+/* The plan's space as this loop walks it: `outer` blocks of `rows` x `width` elements, cut into strips and parts of
+   rows. */
 typedef struct Cut {
     const RdxSpace *space;
     AddRows one, many;
@@ -303,7 +305,8 @@ int64_t rdx_bench_columns_room(const RdxPlan *plan, int shape, int threads)
     return threads * strip_room(&cut) + cut.parts * plan->space.keep_count * cut.work;
 }
 
-/* Joined rows are folded by halves. Integer additions do: nobody reads the sums, and small floats in odd halves would stall. */
+/* Joined rows are folded by halves. Integer additions do: nobody reads the sums, and small floats in odd halves would
+   stall. */
 static void fold_joined(const Cut *cut, unsigned char *sums)
 {
     int64_t bytes = cut->columns * cut->work;

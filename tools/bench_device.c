@@ -1,9 +1,10 @@
-/* The bench on a CUDA device. A case is computed on the CPU and on the device and compared byte by byte, every copy; then a graph of
-   calls over rotated buffers is replayed nine times and the median counts: as many buffers as fill 512 MB, 1 to 48, and at least 8
-   calls. The ceiling is the best of three plain reads of the same footprint, rotated alike, replayed between the runs of the
-   case; where outputs are more than a hundredth of the input, each read fills as many bytes beside it. A share above 1.03 of it,
-   where no cache holds the footprint, is measured again and then an error. Outputs are filled with the complement of what is
-   right first, holes too: each byte must then be one or the other, and as many of them right as the elements have. */
+/* The bench on a CUDA device. A case is computed on the CPU and on the device and compared byte by byte, every copy;
+   then a graph of calls over rotated buffers is replayed nine times and the median counts: as many buffers as fill 512
+   MB, 1 to 48, and at least 8 calls. The ceiling is the best of three plain reads of the same footprint, rotated alike,
+   replayed between the runs of the case; where outputs are more than a hundredth of the input, each read fills as many
+   bytes beside it. A share above 1.03 of it, where no cache holds the footprint, is measured again and then an error.
+   Outputs are filled with the complement of what is right first, holes too: each byte must then be one or the other,
+   and as many of them right as the elements have. */
 #include "bench.h"
 #include "gpu.h"
 

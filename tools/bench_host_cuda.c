@@ -1,6 +1,7 @@
-/* What a call costs the host on a CUDA device: rdx_execute of a plan, rdx_reduce through the warm cache, and a launch that does nothing,
-   in nanoseconds. A batch is short and the device has nothing else to do, and it is waited for between batches, outside the
-   clock: a call that found the queue full (1024 launches) would wait for the device and its time would be the device's. */
+/* What a call costs the host on a CUDA device: rdx_execute of a plan, rdx_reduce through the warm cache, and a launch
+   that does nothing, in nanoseconds. A batch is short and the device has nothing else to do, and it is waited for
+   between batches, outside the clock: a call that found the queue full (1024 launches) would wait for the device and
+   its time would be the device's. */
 #include "bench.h"
 #include "fuzz_device.h"
 #include "gpu.h"

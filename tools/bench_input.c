@@ -1,4 +1,5 @@
-/* The benchmark's memory: arenas that live for the whole run, and how many lines of an input a reduction has to read. */
+/* The benchmark's memory: arenas that live for the whole run, and how many lines of an input a reduction has to
+   read. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -132,8 +133,8 @@ static int by_step(const void *a, const void *b)
     return (x->step < y->step) - (x->step > y->step);
 }
 
-/* Dims of the input as they lie in memory, outermost first, fused where they can be. Returns how many; bytes of a run in *run:
-   the innermost dim is part of it where its step skips no line. */
+/* Dims of the input as they lie in memory, outermost first, fused where they can be. Returns how many; bytes of a run
+   in *run: the innermost dim is part of it where its step skips no line. */
 static int spans_of(const RdxTask *task, Span *spans, int64_t *run)
 {
     const RdxTensor *in = &task->tensor[RDX_CASE_IN];

@@ -1,8 +1,8 @@
-/* The read ceiling: four plain loops that load every byte once and add it to something. One of them is the fastest on a given
-   machine at a given size, and which one is measured, not guessed: `plain` takes lines as they come, `ahead` asks for lines 8 KB
-   early, `pages` walks two neighbouring pages at once, `streams` the four quarters of a piece. Measured on two cores of Zen 5 at 512 MB: 40, 42 and
-   41 GB/s, and four neighbouring pages at once fall to 32; on two of an older EPYC without AVX-512 at 1 GB: 34, 32, 39 and 43. Each is compiled for the
-   widest registers there are. */
+/* The read ceiling: four plain loops that load every byte once and add it to something. One of them is the fastest on a
+   given machine at a given size, and which one is measured, not guessed: `plain` takes lines as they come, `ahead` asks
+   for lines 8 KB early, `pages` walks two neighbouring pages at once, `streams` the four quarters of a piece. Measured
+   on two cores of Zen 5 at 512 MB: 40, 42 and 41 GB/s, and four neighbouring pages at once fall to 32; on two of an
+   older EPYC without AVX-512 at 1 GB: 34, 32, 39 and 43. Each is compiled for the widest registers there are. */
 #include "bench.h"
 
 #include "../src/pool.h"
@@ -115,8 +115,8 @@ const char *rdx_bench_read_name(int kernel)
     return names[kernel];
 }
 
-/* Threads take pieces as they come to them, unless each has less than one: a processor that is away for a while does not hold up
-   the pass, so that what is measured is the memory and not the neighbours. */
+/* Threads take pieces as they come to them, unless each has less than one: a processor that is away for a while does
+   not hold up the pass, so that what is measured is the memory and not the neighbours. */
 typedef struct Pass {
     Read read;
     const unsigned char *bytes;

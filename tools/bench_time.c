@@ -1,10 +1,10 @@
-/* Timing. A round runs the four read kernels with the case between them, so that each sample of the case has neighbours in time;
-   `fraction` is the median over rounds of case / best kernel of the round's neighbours, the best kernel being the one with the highest
-   median rate. What takes less than a fifth of a millisecond is repeated until it does.
-   A case faster than reading its bytes means that something is wrong with one of the two: a fraction above 1.03 on an input
-   that no cache holds is measured again, and is an error where it is above 1.03 of the fastest single read of that time too: a
-   machine whose bandwidth comes and goes (35 and 60 GB/s within a second were seen) has shares above 1 by chance, but nothing is
-   faster than the memory has been. */
+/* Timing. A round runs the four read kernels with the case between them, so that each sample of the case has neighbours
+   in time; `fraction` is the median over rounds of case / best kernel of the round's neighbours, the best kernel being
+   the one with the highest median rate. What takes less than a fifth of a millisecond is repeated until it does.
+   A case faster than reading its bytes means that something is wrong with one of the two: a fraction above 1.03 on an
+   input that no cache holds is measured again, and is an error where it is above 1.03 of the fastest single read of
+   that time too: a machine whose bandwidth comes and goes (35 and 60 GB/s within a second were seen) has shares above 1
+   by chance, but nothing is faster than the memory has been. */
 #include "bench.h"
 
 #include <stdlib.h>

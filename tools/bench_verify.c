@@ -1,9 +1,9 @@
 /* Verification: no case is timed whose bits are not those of the tree.
-   The plain reference takes some 5 ns an element on one thread, so beyond 2^26 elements it judges a part: windows at both ends
-   and in the middle of a kept axis, at their place in the full input; or, where there is no kept axis to cut, the first
-   elements of a reduced one, by the same strategy. All outputs are then compared with those of another computation as well:
-   another strategy where one is not hopelessly slow, another instruction set where the machine has one, another number of
-   threads. */
+   The plain reference takes some 5 ns an element on one thread, so beyond 2^26 elements it judges a part: windows at
+   both ends and in the middle of a kept axis, at their place in the full input; or, where there is no kept axis to cut,
+   the first elements of a reduced one, by the same strategy. All outputs are then compared with those of another
+   computation as well: another strategy where one is not hopelessly slow, another instruction set where the machine has
+   one, another number of threads. */
 #include "bench.h"
 
 #include "../src/kernels/cpu/isa.h"

@@ -3,12 +3,13 @@
        op[param]:dtype:shape[@strides][+offset][/axes]{:key=value}
        keys: nan out keep ostrides out2 alpha beta data seed threads
 
-   shape "-" is rank 0; no "/" reduces all axes, "/-" none; strides and offset count elements. norm carries its p,
-   var and std their correction where it is not 1. A CASE is what someone asked for, not what is allowed: a wrong axis or
-   an unsupported dtype parses, and the library gets the chance to refuse it.
+   shape "-" is rank 0; no "/" reduces all axes, "/-" none; strides and offset count elements. norm carries its p, var
+   and std their correction where it is not 1. A CASE is what someone asked for, not what is allowed: a wrong axis or an
+   unsupported dtype parses, and the library gets the chance to refuse it.
 
-   rdx_case_parse -> RdxCase -> rdx_case_problem -> RdxTask (tensors, problem, extents) -> rdx_case_allocate (buffers with
-   data) -> rdx_reduce(&task.problem, NULL). Storage element 0 is the lowest touched element, whatever the strides. */
+   rdx_case_parse -> RdxCase -> rdx_case_problem -> RdxTask (tensors, problem, extents) -> rdx_case_allocate (buffers
+   with data) -> rdx_reduce(&task.problem, NULL). Storage element 0 is the lowest touched element, whatever the
+   strides. */
 #ifndef RDX_TOOLS_CASE_H
 #define RDX_TOOLS_CASE_H
 
@@ -85,7 +86,8 @@ enum {
     RDX_CASE_GUARD_START, /* the byte before the first one is */
 };
 
-/* A mapping that the machine cannot back would end the process later, without a word: nine tenths of memory are the limit. */
+/* A mapping that the machine cannot back would end the process later, without a word: nine tenths of memory are the
+   limit. */
 bool rdx_case_affordable(double bytes);
 
 /* Buffers for all tensors, the input filled by (data, seed), the outputs as rdx_case_reset leaves them.

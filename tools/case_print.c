@@ -1,4 +1,5 @@
-/* Writes a CASE in its one canonical spelling: defaults left out, keys in fixed order, numbers as short as they can be. */
+/* Writes a CASE in its one canonical spelling: defaults left out, keys in fixed order, numbers as short as they can
+   be. */
 #include "case.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* redax bench: verifies cases to the bit, then times them beside what this machine's memory can do; see bench.h. A case that
-   fails is complained of and the rest goes on; the exit code is 1 then. For the tests of this command the variable
+/* redax bench: verifies cases to the bit, then times them beside what this machine's memory can do; see bench.h. A case
+   that fails is complained of and the rest goes on; the exit code is 1 then. For the tests of this command the variable
    RDX_BENCH_PLANT makes every timed plan wrong in the last bit of its last output: a run must then fail. */
 #include "bench.h"
 #include "commands.h"
@@ -227,7 +227,8 @@ static int run(const Request *request)
     return code;
 }
 
-/* Here cases are made where they are reduced, nothing travels, so a GPU always pays: auto takes it where there is one. */
+/* Here cases are made where they are reduced, nothing travels, so a GPU always pays: auto takes it where there is
+   one. */
 static RdxStatus settle_device(Request *request)
 {
     if (request->automatic && rdx_gpu_facts(0, &request->gpu) == RDX_OK)

@@ -104,8 +104,8 @@ static int replay_line(const char *line, RdxFuzzOptions *options)
     return code;
 }
 
-/* Lines that are empty or begin with # are none. Ends with the first case that fails; what a debug build lacks does not keep the others
-   from being tried, yet not all have passed then. */
+/* Lines that are empty or begin with # are none. Ends with the first case that fails; what a debug build lacks does not
+   keep the others from being tried, yet not all have passed then. */
 static int replay_lines(RdxFuzzOptions *options)
 {
     char *line = NULL;

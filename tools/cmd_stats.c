@@ -1,6 +1,6 @@
-/* redax stats: what is in the tensors of files. One table a file, one row a tensor, or JSON; along axes one block a tensor.
-   A file's rows are kept until the file has proved whole, then printed; a bad file or tensor is complained about and the
-   next one gets its turn, with exit code 1 in the end. */
+/* redax stats: what is in the tensors of files. One table a file, one row a tensor, or JSON; along axes one block a
+   tensor. A file's rows are kept until the file has proved whole, then printed; a bad file or tensor is complained
+   about and the next one gets its turn, with exit code 1 in the end. */
 #include "commands.h"
 #include "data.h"
 #include "options.h"

@@ -16,8 +16,8 @@ RdxStatus rdx_explain_preset(const RdxTask *task, const char *preset, int format
 /* The same by the library itself, for the device of the task's tensors. */
 RdxStatus rdx_explain_here(const RdxTask *task, int format, char **text);
 
-/* The instruction set level in use and all that are here, best last; returns how many. *used is NULL, and the library has a
-   sentence, where RDX_ISA names one that is not. */
+/* The instruction set level in use and all that are here, best last; returns how many. *used is NULL, and the library
+   has a sentence, where RDX_ISA names one that is not. */
 int rdx_explain_isa(const char **used, const char *names[4]);
 
 /* Threads that a problem gets which asks for none. */

@@ -1,7 +1,7 @@
-/* The fuzzer's engine; see fuzz.h. One CASE is allocated once and run many times: the reference first (its answer is judged by
-   the oracle and kept), then every strategy that the planner offers, forced through the choice hook, and rdx_reduce with the
-   planner's own choice. After each run canaries, holes and the input must be as they were and the bytes those of the
-   reference. A crash in any thread prints the line that replays it before the process dies. */
+/* The fuzzer's engine; see fuzz.h. One CASE is allocated once and run many times: the reference first (its answer is
+   judged by the oracle and kept), then every strategy that the planner offers, forced through the choice hook, and
+   rdx_reduce with the planner's own choice. After each run canaries, holes and the input must be as they were and the
+   bytes those of the reference. A crash in any thread prints the line that replays it before the process dies. */
 #include "fuzz.h"
 
 #include "fuzz_device.h"
@@ -166,7 +166,8 @@ static bool run_plan(Trial *trial, int index, int threads)
     int64_t usual = rdx_cpu_thread_bytes, usual_blocks = rdx_cpu_thread_blocks, usual_stream = rdx_cpu_stream_bytes;
     rdx_cpu_thread_bytes = THREAD_BYTES;                     /* else nothing this small would ever be split */
     rdx_cpu_thread_blocks = threads == 1 ? 1 : usual_blocks; /* nor would outputs share a block */
-    /* Nor come from memory: on one thread it does, at the best level of a machine that keeps ahead, at the others of one that does not. */
+    /* Nor come from memory: on one thread it does, at the best level of a machine that keeps ahead, at the others of
+       one that does not. */
     rdx_cpu_stream_bytes = threads == 1 ? THREAD_BYTES : usual_stream;
     rdx_cpu_kept_ahead = trial->isa == NULL;
     rdx_choose_hook(choose, &trial->wish);

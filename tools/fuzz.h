@@ -1,5 +1,5 @@
-/* The shape fuzzer's engine: random CASEs, each computed by every strategy that applies, with one and with two threads and on a
-   second instruction set, all compared to the bit with the plain reference, and the reference with the oracle.
+/* The shape fuzzer's engine: random CASEs, each computed by every strategy that applies, with one and with two threads
+   and on a second instruction set, all compared to the bit with the plain reference, and the reference with the oracle.
 
    rdx_fuzz_make -> RdxCase -> rdx_fuzz_try (false: a sentence and the plan) -> rdx_fuzz_shrink -> one line to replay.
    rdx_fuzz_run does it in a loop and counts what it met; rdx_fuzz_covered says whether that was enough. */
@@ -79,7 +79,8 @@ void rdx_fuzz_shrink(RdxCase *c, const RdxFuzzOptions *options, RdxFuzzFailure *
 /* False at the first failure. Adds to *counts: zero it first. */
 bool rdx_fuzz_run(const RdxFuzzOptions *options, RdxFuzzCounts *counts, RdxFuzzFailure *failure);
 
-/* Were all valid combinations met, and, on the CPU, each strategy in at least 5% of the cases? Meant for 5000 cases and more. */
+/* Were all valid combinations met, and, on the CPU, each strategy in at least 5% of the cases? Meant for 5000 cases and
+   more. */
 bool rdx_fuzz_covered(const RdxFuzzCounts *counts, bool cuda, char *sentence, size_t size);
 void rdx_fuzz_print(const RdxFuzzCounts *counts, bool cuda, FILE *file);
 

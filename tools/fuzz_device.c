@@ -64,8 +64,8 @@ static RdxStatus send_input(RdxMirror *mirror, RdxTask *task)
     return status;
 }
 
-/* Canaries before and behind what travels: where the host has guard pages, the device has none. Beside an input kernels read vectors that
-   hold an element of it and more. */
+/* Canaries before and behind what travels: where the host has guard pages, the device has none. Beside an input kernels
+   read vectors that hold an element of it and more. */
 static RdxStatus set_margins(const RdxMirror *mirror, const RdxTask *task, int which)
 {
     unsigned char canaries[MARGINS];

@@ -1,6 +1,6 @@
-/* Random CASEs for the fuzzer: which op and dtype by turns, everything else by dice that favour the edges - sizes round a
-   lane's line (L), a chunk (16 L) and a few chunks, strides that are permuted, stepped, flipped or zero, rare ranks to 64.
-   Tensors stay small (most below 20 000 elements), so that thousands of cases take seconds. */
+/* Random CASEs for the fuzzer: which op and dtype by turns, everything else by dice that favour the edges - sizes round
+   a lane's line (L), a chunk (16 L) and a few chunks, strides that are permuted, stepped, flipped or zero, rare ranks
+   to 64. Tensors stay small (most below 20 000 elements), so that thousands of cases take seconds. */
 #include "fuzz.h"
 
 #include "../src/op.h"
@@ -157,7 +157,8 @@ static void pick_axes(Dice *dice, RdxCase *c, bool *reduced)
     }
 }
 
-/* The reduced extents where there are several: one in four times the last is whole lines, chunks among them, and the others are few. */
+/* The reduced extents where there are several: one in four times the last is whole lines, chunks among them, and the
+   others are few. */
 static void cut_reduced(Dice *dice, int64_t count, int64_t lanes, int n, int64_t *extents)
 {
     if (n < 2 || !chance(dice, 25)) {

@@ -1,10 +1,11 @@
-/* A CUDA device as the command uses it. Files lie in host memory, so whatever is reduced there travels first: through two pinned
-   buffers in turn, each with a stream of its own, so that one is filled while the other's bytes are copied and reduced. A "sweep"
-   is several reductions of one host tensor along the same axes; a tensor that is larger than the device's memory is
-   cut along kept axes into slices, which changes no bit: a result does not depend on how many others are computed with it.
+/* A CUDA device as the command uses it. Files lie in host memory, so whatever is reduced there travels first: through
+   two pinned buffers in turn, each with a stream of its own, so that one is filled while the other's bytes are copied
+   and reduced. A "sweep" is several reductions of one host tensor along the same axes; a tensor that is larger than the
+   device's memory is cut along kept axes into slices, which changes no bit: a result does not depend on how many others
+   are computed with it.
 
-   Every function leaves a sentence in rdx_last_error when it fails. RDX_DEVICE_BYTES in the environment bounds the device memory
-   that is used, RDX_PIECE_BYTES says how large slices are where the choice is free (default 64 MiB). */
+   Every function leaves a sentence in rdx_last_error when it fails. RDX_DEVICE_BYTES in the environment bounds the
+   device memory that is used, RDX_PIECE_BYTES says how large slices are where the choice is free (default 64 MiB). */
 #ifndef RDX_TOOLS_GPU_H
 #define RDX_TOOLS_GPU_H
 
@@ -31,15 +32,17 @@ typedef struct RdxGpu {
 RdxStatus rdx_gpu_open(RdxGpu *gpu, int id);
 void rdx_gpu_close(RdxGpu *gpu); /* also after open failed */
 
-/* Memory of a device, to be given back through the plugin. RDX_ERR_DEVICE_MEMORY says how much was asked for, and what is free. */
+/* Memory of a device, to be given back through the plugin. RDX_ERR_DEVICE_MEMORY says how much was asked for, and what
+   is free. */
 RdxStatus rdx_gpu_take(int id, void **memory, size_t bytes);
 /* Grows a lane's buffers; what they held is lost. */
 RdxStatus rdx_gpu_reserve(RdxGpu *gpu, RdxGpuLane *lane, size_t pinned_bytes, size_t memory_bytes);
 /* Device memory that a sweep may use, in bytes. */
 RdxStatus rdx_gpu_room(RdxGpu *gpu, size_t *bytes);
 
-/* One reduction of a sweep. Outputs: host memory, row-major, of the shape that rdx_infer_outputs gives, with or without the reduced
-   axes; out2 NULL where there is none. parts: of a complex tensor, the real and the imaginary parts alike, reduced together. */
+/* One reduction of a sweep. Outputs: host memory, row-major, of the shape that rdx_infer_outputs gives, with or without
+   the reduced axes; out2 NULL where there is none. parts: of a complex tensor, the real and the imaginary parts alike,
+   reduced together. */
 typedef struct RdxSweepPass {
     int op, nan;
     double p, correction;
@@ -57,7 +60,8 @@ typedef struct RdxSweep {
     RdxProgress *progress; /* NULL: none */
 } RdxSweep;
 
-/* Every pass, done on return. The library's refusals; RDX_ERR_DEVICE_MEMORY: what one output takes is more than the device has. */
+/* Every pass, done on return. The library's refusals; RDX_ERR_DEVICE_MEMORY: what one output takes is more than the
+   device has. */
 RdxStatus rdx_gpu_sweep(RdxGpu *gpu, const RdxSweep *sweep);
 
 /* ---- What is there ---- */

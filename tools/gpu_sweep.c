@@ -1,9 +1,10 @@
 /* Sweeps: several reductions of one host tensor on a CUDA device; see gpu.h.
 
-   The tensor is cut along kept axes, in the order of its memory, into slices of the same extents (but for ragged ends). A slice
-   is packed (its axes keep their order, so the canonical order of its elements is the tensor's), copied block by block through
-   the pinned buffers, and reduced on its lane's stream; what it gave is fetched when its lane is needed again. So the host packs and
-   copies slice k + 1 while the device reduces slice k, and nothing waits but for a buffer that is still in use. */
+   The tensor is cut along kept axes, in the order of its memory, into slices of the same extents (but for ragged ends).
+   A slice is packed (its axes keep their order, so the canonical order of its elements is the tensor's), copied block
+   by block through the pinned buffers, and reduced on its lane's stream; what it gave is fetched when its lane is
+   needed again. So the host packs and copies slice k + 1 while the device reduces slice k, and nothing waits but for a
+   buffer that is still in use. */
 #include "gpu.h"
 
 #include "../src/error.h"
@@ -179,7 +180,8 @@ static RdxStatus upload(Work *w, int lane)
     return flush(w, stream, &to, &filled);
 }
 
-/* The slice as a packed tensor at `memory`; with an innermost dim for the parts of complex elements where they are asked for. */
+/* The slice as a packed tensor at `memory`; with an innermost dim for the parts of complex elements where they are
+   asked for. */
 static void slice_tensor(const Work *w, const Slice *slice, void *memory, bool parts, RdxTensor *tensor, int64_t *shape,
                          int64_t *strides)
 {

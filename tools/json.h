@@ -1,6 +1,7 @@
 /* A small JSON writer onto a stream: two blanks of indentation, keys in the order written, NaN and infinities as the
-   strings "NaN", "Infinity" and "-Infinity" (Python's float() and JavaScript's Number() read them). Every document begins
-   with {"schema": 1, ...}; the number changes when a member changes its meaning. Write errors stay in the stream. */
+   strings "NaN", "Infinity" and "-Infinity" (Python's float() and JavaScript's Number() read them). Every document
+   begins with {"schema": 1, ...}; the number changes when a member changes its meaning. Write errors stay in the
+   stream. */
 #ifndef RDX_TOOLS_JSON_H
 #define RDX_TOOLS_JSON_H
 

@@ -1,6 +1,6 @@
-/* A file mapped for reading, and the promise that it stays readable: if the file is cut short by someone else while it is
-   mapped, or its disk fails, the missing pages read as zeros and rdx_mapped_lost says so. SIGBUS may strike any thread of the
-   library's pool, so its handler mends the mapping instead of jumping out of the reduction. */
+/* A file mapped for reading, and the promise that it stays readable: if the file is cut short by someone else while it
+   is mapped, or its disk fails, the missing pages read as zeros and rdx_mapped_lost says so. SIGBUS may strike any
+   thread of the library's pool, so its handler mends the mapping instead of jumping out of the reduction. */
 #ifndef RDX_TOOLS_MAPPED_H
 #define RDX_TOOLS_MAPPED_H
 

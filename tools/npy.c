@@ -1,4 +1,5 @@
-/* Reads and writes .npy; see npy.h. The header is a Python dictionary literal; this reads the one form that NumPy writes,
+/* Reads and writes .npy; see npy.h. The header is a Python dictionary literal; this reads the one form that NumPy
+   writes,
 
        {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 

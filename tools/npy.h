@@ -1,6 +1,6 @@
 /* NumPy's .npy format, versions 1 to 3: a strict reader of bytes in memory and a header writer.
-   The reader accepts the dictionary that NumPy writes (blanks are free), little-endian dtypes that redax has, and a file
-   that is exactly as long as its shape says. Everything else is refused with a sentence; nothing is guessed. */
+   The reader accepts the dictionary that NumPy writes (blanks are free), little-endian dtypes that redax has, and a
+   file that is exactly as long as its shape says. Everything else is refused with a sentence; nothing is guessed. */
 #ifndef RDX_TOOLS_NPY_H
 #define RDX_TOOLS_NPY_H
 

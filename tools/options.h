@@ -1,4 +1,5 @@
-/* Values of command line options. Each returns false if the text is not such a value; nothing is complained about here. */
+/* Values of command line options. Each returns false if the text is not such a value; nothing is complained about
+   here. */
 #ifndef RDX_TOOLS_OPTIONS_H
 #define RDX_TOOLS_OPTIONS_H
 

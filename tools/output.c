@@ -1,5 +1,6 @@
-/* Complaints, progress and atomic files; see output.h. The paths of unfinished files lie in a small static table that the
-   signal handler reads: an entry is filled and cleared with signals blocked, so that the handler never sees half of one. */
+/* Complaints, progress and atomic files; see output.h. The paths of unfinished files lie in a small static table that
+   the signal handler reads: an entry is filled and cleared with signals blocked, so that the handler never sees half of
+   one. */
 #include "output.h"
 
 #include <errno.h>
@@ -180,8 +181,9 @@ static mode_t mode_of_new_files(void)
     return 0666 & ~mask;
 }
 
-/* The open descriptor that a path names, as /dev/stdout and /dev/fd/3 do, or leads to by absolute links; else -1. Opening such
-   a path would open the file behind the descriptor anew, at its beginning. The path exists, so its links come to an end. */
+/* The open descriptor that a path names, as /dev/stdout and /dev/fd/3 do, or leads to by absolute links; else -1.
+   Opening such a path would open the file behind the descriptor anew, at its beginning. The path exists, so its links
+   come to an end. */
 static int descriptor_of(const char *path)
 {
     char link[64], more;

@@ -1,7 +1,7 @@
 /* What the command writes: complaints, progress, and files that are there whole or not at all.
    People read stdout; complaints and progress go to stderr. A result file is written under a temporary name in the
-   directory of its target and renamed onto it; on any failure, Ctrl-C included, the temporary name is removed. A file that
-   was there keeps its permissions, and is refused where they forbid writing. */
+   directory of its target and renamed onto it; on any failure, Ctrl-C included, the temporary name is removed. A file
+   that was there keeps its permissions, and is refused where they forbid writing. */
 #ifndef RDX_TOOLS_OUTPUT_H
 #define RDX_TOOLS_OUTPUT_H
 

@@ -1,5 +1,5 @@
-/* The redax command: finds the subcommand and hands over. Each subcommand is a file of its own (cmd_<name>.c) and returns the
-   exit code: 0 done, 1 failed, 2 the command line makes no sense, 130 after Ctrl-C. */
+/* The redax command: finds the subcommand and hands over. Each subcommand is a file of its own (cmd_<name>.c) and
+   returns the exit code: 0 done, 1 failed, 2 the command line makes no sense, 130 after Ctrl-C. */
 #include "commands.h"
 #include "output.h"
 

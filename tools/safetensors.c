@@ -1,5 +1,5 @@
-/* Reads .safetensors; see safetensors.h. cJSON parses the header; what it lets pass and the format does not is checked here:
-   keys given twice, NUL characters within strings, numbers that are not whole or not exact as a double. */
+/* Reads .safetensors; see safetensors.h. cJSON parses the header; what it lets pass and the format does not is checked
+   here: keys given twice, NUL characters within strings, numbers that are not whole or not exact as a double. */
 #include "safetensors.h"
 
 #include "data.h"

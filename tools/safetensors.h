@@ -1,7 +1,7 @@
-/* The .safetensors format: an 8-byte little-endian header length, a JSON header, then the tensors' bytes.
-   The reader is as strict as the format: at most 100 MB of header, every byte of data belongs to exactly one tensor,
-   sizes follow from dtype and shape, no name twice. A file that breaks any of it is refused as a whole. A dtype that redax
-   does not have breaks nothing: the tensor is there, only not to be reduced. */
+/* The .safetensors format: an 8-byte little-endian header length, a JSON header, then the tensors' bytes. The reader is
+   as strict as the format: at most 100 MB of header, every byte of data belongs to exactly one tensor, sizes follow
+   from dtype and shape, no name twice. A file that breaks any of it is refused as a whole. A dtype that redax does not
+   have breaks nothing: the tensor is there, only not to be reduced. */
 #ifndef RDX_TOOLS_SAFETENSORS_H
 #define RDX_TOOLS_SAFETENSORS_H
 

@@ -1,5 +1,5 @@
-/* Prints tensors; see show.h. The digits are found by trying: the first precision whose text, read back and rounded into the
-   dtype, gives the same bits. The summary of a large tensor is computed by the library itself. */
+/* Prints tensors; see show.h. The digits are found by trying: the first precision whose text, read back and rounded
+   into the dtype, gives the same bits. The summary of a large tensor is computed by the library itself. */
 #include "show.h"
 
 #include "data.h"
@@ -61,7 +61,8 @@ static const unsigned char *element(const RdxTensor *tensor, int64_t i)
     return (const unsigned char *)tensor->data + i * rdx_data_type(rdx_data_number(tensor->dtype))->size;
 }
 
-/* Column widths: points stand below each other, as NumPy has them; whatever has an exponent or none is set flush right. */
+/* Column widths: points stand below each other, as NumPy has them; whatever has an exponent or none is set flush
+   right. */
 typedef struct Columns {
     int before, after; /* the point and what follows it belong to `after` */
     int indent;

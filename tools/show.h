@@ -1,5 +1,5 @@
-/* Numbers and arrays for people: elements with the fewest digits that read back as the same value of their dtype, nested
-   brackets as NumPy prints them, or a summary where an array is too large to read. */
+/* Numbers and arrays for people: elements with the fewest digits that read back as the same value of their dtype,
+   nested brackets as NumPy prints them, or a summary where an array is too large to read. */
 #ifndef RDX_TOOLS_SHOW_H
 #define RDX_TOOLS_SHOW_H
 

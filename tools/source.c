@@ -1,4 +1,5 @@
-/* Opens input files; see source.h. The format is told by content first (NumPy's magic, a zip archive), then by extension. */
+/* Opens input files; see source.h. The format is told by content first (NumPy's magic, a zip archive), then by
+   extension. */
 #include "source.h"
 
 #include "data.h"

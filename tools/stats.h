@@ -1,5 +1,6 @@
-/* What redax stats says about a tensor, computed by the library: everything accumulates in f64, correction 0, NaN elements
-   are counted and then left out. mean and norm of floats are the bits of `redax reduce --dtype f64` over all axes. */
+/* What redax stats says about a tensor, computed by the library: everything accumulates in f64, correction 0, NaN
+   elements are counted and then left out. mean and norm of floats are the bits of `redax reduce --dtype f64` over all
+   axes. */
 #ifndef RDX_TOOLS_STATS_H
 #define RDX_TOOLS_STATS_H
 
@@ -15,10 +16,11 @@ typedef struct RdxStats {
     int64_t nan, inf, zero;
 } RdxStats;
 
-/* Of a whole dense array, in slabs that stay in the cache over all passes. `bytes` may be a copy of array->data at an aligned
-   address. RDX_OK or the library's refusal. */
+/* Of a whole dense array, in slabs that stay in the cache over all passes. `bytes` may be a copy of array->data at an
+   aligned address. RDX_OK or the library's refusal. */
 RdxStatus rdx_stats_whole(RdxStats *stats, const RdxArray *array, const void *bytes, RdxProgress *progress);
-/* The same, bit for bit, on a CUDA device, at any alignment; slabs travel in pieces, so the device's memory is no limit. */
+/* The same, bit for bit, on a CUDA device, at any alignment; slabs travel in pieces, so the device's memory is no
+   limit. */
 RdxStatus rdx_stats_whole_cuda(RdxStats *stats, const RdxArray *array, RdxGpu *gpu, RdxProgress *progress);
 
 enum {
@@ -40,8 +42,8 @@ typedef struct RdxAxisStats {
     int64_t shape[RDX_MAX_RANK];
 } RdxAxisStats;
 
-/* After a failure, too, the result is to be freed. `gpu` NULL: on the CPU, and then `in` is aligned. RDX_ERR_MEMORY: no room for the
-   results. */
+/* After a failure, too, the result is to be freed. `gpu` NULL: on the CPU, and then `in` is aligned. RDX_ERR_MEMORY: no
+   room for the results. */
 RdxStatus rdx_stats_axes(RdxAxisStats *stats, const RdxTensor *in, const int32_t *axes, int32_t naxes, RdxGpu *gpu,
                          RdxProgress *progress);
 void rdx_stats_free(RdxAxisStats *stats);

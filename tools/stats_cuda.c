@@ -1,7 +1,8 @@
-/* Statistics of a whole tensor on a CUDA device; see stats.h. The slabs are the rows of a matrix, so one sweep reduces them, as many
-   at a time as a piece holds; the last, shorter slab is a matrix of its own. Rows are independent, hence these are the
-   numbers that the CPU finds slab by slab. Whether a slab holds NaN is known only afterwards, so floats are reduced in both ways and the
-   right one is taken: the device reads its memory fifty times as fast as a piece arrives. */
+/* Statistics of a whole tensor on a CUDA device; see stats.h. The slabs are the rows of a matrix, so one sweep reduces
+   them, as many at a time as a piece holds; the last, shorter slab is a matrix of its own. Rows are independent, hence
+   these are the numbers that the CPU finds slab by slab. Whether a slab holds NaN is known only afterwards, so floats
+   are reduced in both ways and the right one is taken: the device reads its memory fifty times as fast as a piece
+   arrives. */
 #include "slabs.h"
 
 #include "data.h"

@@ -1,5 +1,5 @@
-/* Names of dtypes: what NumPy, PyTorch, JAX and the buffer protocol call what redax.h numbers. A dtype object is read by
-   its name, so that no library is needed to know its dtypes; the latest few objects are remembered by identity. */
+/* Names of dtypes: what NumPy, PyTorch, JAX and the buffer protocol call what redax.h numbers. A dtype object is read
+   by its name, so that no library is needed to know its dtypes; the latest few objects are remembered by identity. */
 #include "redax_python.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
-/* JAX on CUDA. JAX names no current stream, and never lets its arrays be written, but it asks a from_dlpack's producer to be ready
-   on a stream of JAX's choice. So the reduction is put off until from_dlpack asks, and goes on that stream, in memory that JAX
-   gave as bytes (64-bit dtypes have no JAX array of their own where x64 is off). redax/_jax.py does the asking. */
+/* JAX on CUDA. JAX names no current stream, and never lets its arrays be written, but it asks a from_dlpack's producer
+   to be ready on a stream of JAX's choice. So the reduction is put off until from_dlpack asks, and goes on that stream,
+   in memory that JAX gave as bytes (64-bit dtypes have no JAX array of their own where x64 is off). redax/_jax.py does
+   the asking. */
 #include "redax_python.h"
 
 static int read_input(PyObject *x, RdxTensor *in, int64_t *extent)

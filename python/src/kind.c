@@ -1,5 +1,5 @@
-/* What is known of a type of arrays: how it is looked into, and how new ones are made. Decided once for each type, by its
-   attributes and by the module that it or one of its bases comes from; no module is imported for it. */
+/* What is known of a type of arrays: how it is looked into, and how new ones are made. Decided once for each type, by
+   its attributes and by the module that it or one of its bases comes from; no module is imported for it. */
 #include "redax_python.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static PyObject *attribute_or_null(PyObject *object, const char *name)
     return attribute;
 }
 
-/* Of a base class and its module. The classes are named, as these modules have bases for other arrays too (numpy.lib.mixins);
-   JAX's are several, of its own alone. */
+/* Of a base class and its module. The classes are named, as these modules have bases for other arrays too
+   (numpy.lib.mixins); JAX's are several, of its own alone. */
 static Family family_of(PyObject *base, PyObject *module)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Memory that redax owns, on the CPU, for callers who can take memory over but not give it: a type that speaks DLPack and
-   the buffer protocol. JAX takes a Memory by from_dlpack; who came with a plain buffer gets a memoryview of one. */
+/* Memory that redax owns, on the CPU, for callers who can take memory over but not give it: a type that speaks DLPack
+   and the buffer protocol. JAX takes a Memory by from_dlpack; who came with a plain buffer gets a memoryview of one. */
 #include "redax_python.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* redax.Plan: a reduction planned once for arrays of one dtype, shape, strides and device, and redax.explain, which plans
-   without reducing. A plan has a workspace on the CPU that one call at a time takes; those on CUDA are in workspace.c. */
+/* redax.Plan: a reduction planned once for arrays of one dtype, shape, strides and device, and redax.explain, which
+   plans without reducing. A plan has a workspace on the CPU that one call at a time takes; those on CUDA are in
+   workspace.c. */
 #include "redax_python.h"
 
 #include <string.h>

@@ -103,8 +103,8 @@ typedef struct Workspaces {
     int count;
 } Workspaces;
 
-/* The place of a workspace that is the caller's until it is given back with what the launch came to. like: an array whose
-   library makes it. */
+/* The place of a workspace that is the caller's until it is given back with what the launch came to. like: an array
+   whose library makes it. */
 int workspace_take(Workspaces *all, const RdxPlan *plan, RdxDevice device, Kind *kind, PyObject *like,
                    RdxStream stream);
 void workspace_give(Workspaces *all, int place, RdxStatus status);

@@ -1,6 +1,6 @@
 /* A look into an array's memory without a copy: through the DLPack C exchange API where the array's type has it, else
-   __dlpack__, else the buffer protocol. NumPy's dtypes from ml_dtypes are known to none of the three: they are viewed as
-   unsigned integers of their size. An open view keeps the memory; its tensor may point into the view itself. */
+   __dlpack__, else the buffer protocol. NumPy's dtypes from ml_dtypes are known to none of the three: they are viewed
+   as unsigned integers of their size. An open view keeps the memory; its tensor may point into the view itself. */
 #include "redax_python.h"
 
 #include <dlfcn.h>
@@ -16,8 +16,8 @@ bool on_cuda(RdxDevice device)
 typedef PyObject *(*CallMethod)(PyObject *name, PyObject *const *args, size_t count, PyObject *names);
 static CallMethod call_method;
 
-/* PyObject_VectorcallMethod makes neither a bound method nor a dict. It is in the stable ABI since 3.12; 3.11 has it as well, but
-   not in its header for the stable ABI. */
+/* PyObject_VectorcallMethod makes neither a bound method nor a dict. It is in the stable ABI since 3.12; 3.11 has it as
+   well, but not in its header for the stable ABI. */
 int view_ready(void)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "PyObject_VectorcallMethod");
@@ -135,8 +135,8 @@ int device_of(PyObject *array, RdxDevice *device)
     return good ? 0 : -1;
 }
 
-/* What __dlpack__ is told: the newest version that is understood here and, for CUDA, on which stream work will go. -1: the
-   stream is the producer's own, there is nothing to wait for; 1: the legacy default stream. */
+/* What __dlpack__ is told: the newest version that is understood here and, for CUDA, on which stream work will go. -1:
+   the stream is the producer's own, there is nothing to wait for; 1: the legacy default stream. */
 static PyObject *call_dlpack(const Kind *kind, PyObject *array)
 {
     static PyObject *name, *version, *own, *legacy, *names[4]; /* of options: bit 0 max_version, bit 1 stream */
@@ -267,8 +267,8 @@ static int open_other(View *view, const Kind *kind, PyObject *array)
     return opened;
 }
 
-/* CuPy (14.2) divides a negative stride in bytes by the size of an element as if it had no sign, which gives one that reaches past
-   2^63 bytes: as none can. Multiplied again it wraps round to what it was. */
+/* CuPy (14.2) divides a negative stride in bytes by the size of an element as if it had no sign, which gives one that
+   reaches past 2^63 bytes: as none can. Multiplied again it wraps round to what it was. */
 static void mend_strides(View *view)
 {
     int64_t size = view->tensor.dtype.bits / 8;

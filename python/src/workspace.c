@@ -1,6 +1,7 @@
-/* Workspaces of a redax.Plan on CUDA, made by the array's library: for each stream, each capture, and each thread that launches at
-   the same time. They are kept as long as the plan; what a capture readies is ready when its graph runs, so a capture's are for
-   that graph alone. The GIL is held but between taking and giving: places in the list stay, addresses do not. */
+/* Workspaces of a redax.Plan on CUDA, made by the array's library: for each stream, each capture, and each thread that
+   launches at the same time. They are kept as long as the plan; what a capture readies is ready when its graph runs, so
+   a capture's are for that graph alone. The GIL is held but between taking and giving: places in the list stay,
+   addresses do not. */
 #include "redax_python.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,8 @@ static void find_driver(const char *name, void *function) /* the driver is loade
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/* Handles are used again, and one stands for a stream in every thread: the driver numbers streams, and captures, for good. */
+/* Handles are used again, and one stands for a stream in every thread: the driver numbers streams, and captures, for
+   good. */
 static Workspace workspace_key(RdxStream stream)
 {
     static int (*get_id)(RdxStream stream, uint64_t * number);

@@ -1,5 +1,5 @@
-/* build: tensors and axes -> an uncollapsed space. Every number that a caller can get wrong is checked here, and every sum
-   of byte offsets that later code forms is proved to fit int64. */
+/* build: tensors and axes -> an uncollapsed space. Every number that a caller can get wrong is checked here, and every
+   sum of byte offsets that later code forms is proved to fit int64. */
 #include "../error.h"
 #include "space.h"
 
@@ -112,7 +112,8 @@ static RdxStatus match_output(const View *out, const RdxTensor *in, const bool *
     return RDX_OK;
 }
 
-/* An output must be provably disjoint in itself: by ascending stride, each dim steps over all that the smaller ones span. */
+/* An output must be provably disjoint in itself: by ascending stride, each dim steps over all that the smaller ones
+   span. */
 static RdxStatus check_disjoint(const View *out)
 {
     const RdxTensor *t = out->tensor;

@@ -1,5 +1,5 @@
-/* collapse: an uncollapsed space -> the canonical space (invariants in space.h). Offsets move to the lowest input address,
-   dims are sorted into canonical order and fused. Nothing here can fail. */
+/* collapse: an uncollapsed space -> the canonical space (invariants in space.h). Offsets move to the lowest input
+   address, dims are sorted into canonical order and fused. Nothing here can fail. */
 #include "space.h"
 
 #include <stdlib.h>
@@ -17,8 +17,9 @@ static void turn_round(RdxSpace *space, RdxDim *dim)
     dim->index = -dim->index;
 }
 
-/* Whether a belongs outside b. Of equal input stride, kept and copy dims go by output stride, which bits never see, and indexed
-   dims by index step, whose answers need no order: by extent, dims of stride 0 that fuse would not all be neighbours. */
+/* Whether a belongs outside b. Of equal input stride, kept and copy dims go by output stride, which bits never see, and
+   indexed dims by index step, whose answers need no order: by extent, dims of stride 0 that fuse would not all be
+   neighbours. */
 static bool outside(const RdxSpace *space, const RdxDim *a, const RdxDim *b, bool reduced)
 {
     if (a->in != b->in)

@@ -1,5 +1,5 @@
-/* A space in one line, as plans and logs show it: dims outermost first, extent:stride in bytes. Kept dims carry the output's
-   stride behind a ">" where it is not what a row-major output of these dims would have. */
+/* A space in one line, as plans and logs show it: dims outermost first, extent:stride in bytes. Kept dims carry the
+   output's stride behind a ">" where it is not what a row-major output of these dims would have. */
 #include "../sink.h"
 #include "space.h"
 

@@ -1,9 +1,11 @@
-/* The canonical space of one reduction: what is left of shapes, strides and axes once they are checked, sorted and fused.
-   build() makes it from tensors and axes; collapse() brings it into the form below. Plans and kernels see nothing else.
+/* The canonical space of one reduction: what is left of shapes, strides and axes once they are checked, sorted and
+   fused. build() makes it from tensors and axes; collapse() brings it into the form below. Plans and kernels see
+   nothing else.
 
    Invariants after collapse:
    - no dim has extent 1; an extent of 0 appears only as reduce_count == 0 or keep_count == 0, with no dims on that side
-   - reduced dims: in >= 0, by descending in (ties: larger extent first). That order is the canonical order e = 0 .. n-1;
+   - reduced dims: in >= 0, by descending in (ties: larger extent first). That order is the canonical order e = 0 ..
+     n-1;
      where indexed, which needs no order, ties go by descending step of the logical index
    - kept dims: in > 0, by descending in; their out and out2 strides may have any sign
    - copy dims: kept dims of input stride 0; they leave the loop and each result is stored copy_count times
@@ -49,8 +51,8 @@ static inline double rdx_space_bytes(const RdxSpace *space)
     return (double)space->keep_count * (double)space->reduce_count * space->in_size;
 }
 
-/* The innermost kept dim, along which outputs lie side by side or nearest: its extent, 1 where there is none; its input stride, the size of
-   an element where there is none. */
+/* The innermost kept dim, along which outputs lie side by side or nearest: its extent, 1 where there is none; its input
+   stride, the size of an element where there is none. */
 static inline int64_t rdx_space_inner_extent(const RdxSpace *space)
 {
     return space->keep_rank ? space->keep[space->keep_rank - 1].extent : 1;
@@ -66,7 +68,8 @@ static inline bool rdx_space_is_repeated(const RdxSpace *space)
     return space->reduce_rank > 0 && space->reduce[0].in == 0;
 }
 
-/* Whether the outputs of all runs along the innermost kept dim follow each other at one distance, the second ones too. */
+/* Whether the outputs of all runs along the innermost kept dim follow each other at one distance, the second ones
+   too. */
 static inline bool rdx_space_is_dense(const RdxSpace *space)
 {
     for (int d = 1; d < space->keep_rank; d++) {

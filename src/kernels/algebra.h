@@ -1,14 +1,14 @@
 /* The algebras: what one step of a reduction is, written once for the plain reference, the SIMD kernels and CUDA.
 
-   An algebra has a lane (elements folded in order), a node (a state of the tree) and four functions, none of which needs an
-   identity:   lane = lift(x)   lane = push(lane, x, line)   node = seal(lane, ..)   node = join(a, b, pair)
-   Lanes and nodes are lists of fields; kernels store them as one array per field, so loops over outputs vectorise.
-   `y` is the second plane of an element (imaginary part, second key); algebras of one plane ignore it.
-   Every join is commutative to the bit. Counts are int64 and converted once, in rdx_pair; nodes carry them only where
-   nan = omit makes them unequal.
+   An algebra has a lane (elements folded in order), a node (a state of the tree) and four functions, none of which
+   needs an identity:   lane = lift(x)   lane = push(lane, x, line)   node = seal(lane, ..)   node = join(a, b, pair)
+   Lanes and nodes are lists of fields; kernels store them as one array per field, so loops over outputs vectorise. `y`
+   is the second plane of an element (imaginary part, second key); algebras of one plane ignore it. Every join is
+   commutative to the bit. Counts are int64 and converted once, in rdx_pair; nodes carry them only where nan = omit
+   makes them unequal.
 
-   The real algebras are defined in algebra_real.inc for f32 and f64, those of integers in algebra_int.inc for i32 and i64,
-   and sums that widen in algebra_isum.inc for every integer up to 32 bits. */
+   The real algebras are defined in algebra_real.inc for f32 and f64, those of integers in algebra_int.inc for i32 and
+   i64, and sums that widen in algebra_isum.inc for every integer up to 32 bits. */
 #ifndef RDX_KERNELS_ALGEBRA_H
 #define RDX_KERNELS_ALGEBRA_H
 
@@ -66,8 +66,9 @@
 #define RDX_FIELD_(type, name) type name;
 #define RDX_PART_(part, type, name) type name;
 
-/* What seal needs to know beside the lane. The lane of a fold has `count` elements. Indexed algebras: the logical index of line k's
-   first element is index[k], or first + k * step where index is NULL; a table would keep loops over lanes from vectorising. */
+/* What seal needs to know beside the lane. The lane of a fold has `count` elements. Indexed algebras: the logical index
+   of line k's first element is index[k], or first + k * step where index is NULL; a table would keep loops over lanes
+   from vectorising. */
 typedef struct RdxSeal {
     double count;
     const int64_t *index;

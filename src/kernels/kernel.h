@@ -1,5 +1,5 @@
-/* The seam between planning and kernels. A plan binds one launcher; executing a plan is checking pointers and calling it.
-   The CPU's launchers are in kernels/cpu; those of CUDA come from the plugin through the same two functions. */
+/* The seam between planning and kernels. A plan binds one launcher; executing a plan is checking pointers and calling
+   it. The CPU's launchers are in kernels/cpu; those of CUDA come from the plugin through the same two functions. */
 #ifndef RDX_KERNELS_KERNEL_H
 #define RDX_KERNELS_KERNEL_H
 
@@ -26,8 +26,9 @@ typedef struct RdxKernel {
     uint64_t code[32]; /* the device's own: addresses that stay valid while its module is loaded, sizes */
 } RdxKernel;
 
-/* Finds the code for a recipe and a configuration. strategy RDX_CHOOSE_REFERENCE binds the plain reading of the tree, on one
-   thread. RDX_ERR_INTERNAL if the tables have a hole; RDX_ERR_DEVICE if RDX_ISA names a level that is not there. */
+/* Finds the code for a recipe and a configuration. strategy RDX_CHOOSE_REFERENCE binds the plain reading of the tree,
+   on one thread. RDX_ERR_INTERNAL if the tables have a hole; RDX_ERR_DEVICE if RDX_ISA names a level that is not
+   there. */
 RdxStatus rdx_cpu_bind(RdxKernel *kernel, const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 
 #endif

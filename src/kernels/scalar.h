@@ -1,6 +1,7 @@
-/* Loads and stores of element types: the one place that knows what the bits of a dtype mean. Loads are exact. Stores round once,
-   to nearest even, and write the one NaN pattern of their dtype (sign clear); narrowing from f64 goes through f32 rounded to odd,
-   so that the second rounding is that of the exact value. Written with integers and selects so that loops over them vectorise. */
+/* Loads and stores of element types: the one place that knows what the bits of a dtype mean. Loads are exact. Stores
+   round once, to nearest even, and write the one NaN pattern of their dtype (sign clear); narrowing from f64 goes
+   through f32 rounded to odd, so that the second rounding is that of the exact value. Written with integers and selects
+   so that loops over them vectorise. */
 #ifndef RDX_KERNELS_SCALAR_H
 #define RDX_KERNELS_SCALAR_H
 
@@ -9,9 +10,9 @@
 
 /* ---- Loads: to f32, all exact ---- */
 
-/* A binary float of 8 bits: the magnitude's bits, shifted into f32's place, get the bias between them (in f32's place too).
-   Subnormals are put behind a leading one, which is subtracted again: exact, and no f32 subnormal is ever an operand, which costs
-   some machines 150 cycles. `limit`: magnitudes from here on are infinite or NaN. */
+/* A binary float of 8 bits: the magnitude's bits, shifted into f32's place, get the bias between them (in f32's place
+   too). Subnormals are put behind a leading one, which is subtracted again: exact, and no f32 subnormal is ever an
+   operand, which costs some machines 150 cycles. `limit`: magnitudes from here on are infinite or NaN. */
 RDX_INLINE float rdx_widen(uint32_t magnitude, uint32_t sign, int shift, uint32_t bias, uint32_t limit)
 {
     uint32_t normal = (magnitude << shift) + bias, one = bias + 0x00800000u;
@@ -21,8 +22,8 @@ RDX_INLINE float rdx_widen(uint32_t magnitude, uint32_t sign, int shift, uint32_
     return rdx_f32_of_bits(bits | sign << 31);
 }
 
-/* f16 by one exact product, which puts the exponent right; the sign stays in place through a signed shift. It is in every loop
-   over f16, and subnormals are rare there. */
+/* f16 by one exact product, which puts the exponent right; the sign stays in place through a signed shift. It is in
+   every loop over f16, and subnormals are rare there. */
 RDX_INLINE float rdx_load_f16(uint16_t x)
 {
     uint32_t bits = (uint32_t)(int32_t)(int16_t)x << 13 & 0x8fffe000u;
@@ -48,8 +49,9 @@ RDX_INLINE float rdx_load_f8e5m2(uint8_t x)
 
 /* ---- Stores: from f32 ---- */
 
-/* Rounds the f32 magnitude to a float with `cut` fewer significand bits whose bias is smaller by bias >> 23. Below min_normal the
-   sum with `magic`, whose unit in the last place is the target's smallest subnormal, does the rounding. */
+/* Rounds the f32 magnitude to a float with `cut` fewer significand bits whose bias is smaller by bias >> 23. Below
+   min_normal the sum with `magic`, whose unit in the last place is the target's smallest subnormal, does the
+   rounding. */
 RDX_INLINE uint32_t rdx_narrow(uint32_t magnitude, int cut, uint32_t bias, uint32_t min_normal, uint32_t magic)
 {
     uint32_t normal = (magnitude - bias + ((1u << (cut - 1)) - 1) + (magnitude >> cut & 1)) >> cut;
@@ -102,7 +104,8 @@ RDX_INLINE double rdx_store_f64(double x)
 
 /* ---- Keys: integers that order like the values ---- */
 
-/* -inf < .. < -0 < +0 < .. < inf, NaN as `nan`; zeros_equal: -0 counts as +0. turn is 0, or -1 to turn the order round. */
+/* -inf < .. < -0 < +0 < .. < inf, NaN as `nan`; zeros_equal: -0 counts as +0. turn is 0, or -1 to turn the order
+   round. */
 RDX_INLINE int32_t rdx_key_f32(float x, bool zeros_equal, int32_t turn, int32_t nan)
 {
     uint32_t bits = rdx_bits_of_f32(x);

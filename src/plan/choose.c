@@ -1,4 +1,5 @@
-/* The walk over the strategy table: every applicable strategy of the device is configured and costed, the cheapest wins. */
+/* The walk over the strategy table: every applicable strategy of the device is configured and costed, the cheapest
+   wins. */
 #include "../error.h"
 #include "strategies.h"
 

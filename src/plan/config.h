@@ -1,6 +1,6 @@
-/* RdxConfig: how a reduction is mapped onto a device. Scalars only: it can be compared, printed and pinned by golden tests.
-   A strategy is one file with three functions of fixed names: applicable, configure, cost (strategies.def lists them).
-   choose() configures and costs every applicable strategy and takes the cheapest; a hook sees all candidates. */
+/* RdxConfig: how a reduction is mapped onto a device. Scalars only: it can be compared, printed and pinned by golden
+   tests. A strategy is one file with three functions of fixed names: applicable, configure, cost (strategies.def lists
+   them). choose() configures and costs every applicable strategy and takes the cheapest; a hook sees all candidates. */
 #ifndef RDX_PLAN_CONFIG_H
 #define RDX_PLAN_CONFIG_H
 
@@ -35,9 +35,10 @@ typedef struct RdxConfig {
     double bytes;              /* predicted traffic: read + written */
     double cost_us;            /* predicted time */
 
-    /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices. What kernels obey is variant, vector_bytes, the way an
-       output is cut (split, part_chunks, residues, slices, groups, outputs_per_block, finishing, workspace) and launch; grid, blocks,
-       loads, stages, registers and shared memory are those of the block that the cost is counted with. */
+    /* CUDA only, 0 on the CPU. Work items are groups x split x residues x slices. What kernels obey is variant,
+       vector_bytes, the way an output is cut (split, part_chunks, residues, slices, groups, outputs_per_block,
+       finishing, workspace) and launch; grid, blocks, loads, stages, registers and shared memory are those of the block
+       that the cost is counted with. */
     int loads;            /* loads of vector_bytes that a thread has in flight */
     int stages;           /* tiles in flight in shared memory; 0: each warp loads for itself */
     int registers;        /* of a thread: what the kernel has to fit into */
@@ -91,8 +92,8 @@ typedef int (*RdxChooseHook)(void *user, const RdxCandidate *candidates, int cou
 /* This thread's hook; NULL: none. For tests, the fuzzer and explain. */
 void rdx_choose_hook(RdxChooseHook hook, void *user);
 
-/* candidates: room for RDX_STRATEGY_COUNT. RDX_ERR_INTERNAL if no strategy applies (the general one always does) or one that
-   does fits the device in no form. */
+/* candidates: room for RDX_STRATEGY_COUNT. RDX_ERR_INTERNAL if no strategy applies (the general one always does) or one
+   that does fits the device in no form. */
 RdxStatus rdx_choose(const RdxSituation *situation, RdxCandidate *candidates, int *count, int *chosen);
 
 /* format is RDX_TEXT, RDX_SEXPR or RDX_JSON; as snprintf: writes at most size bytes, returns the length it wants. */

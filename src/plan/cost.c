@@ -1,5 +1,6 @@
-/* Costs shared by the CUDA strategies; see cost.h. Constants that belong to a device are in devices.def, those that belong to
-   the instruction set (what a push takes) are here: counted from ptxas listings of prototypes or from the operation itself. */
+/* Costs shared by the CUDA strategies; see cost.h. Constants that belong to a device are in devices.def, those that
+   belong to the instruction set (what a push takes) are here: counted from ptxas listings of prototypes or from the
+   operation itself. */
 #include "cost.h"
 
 #include <math.h>
@@ -109,12 +110,12 @@ static double warps_held(const RdxSituation *situation, const RdxConfig *config)
     return (double)rdx_min(most, config->resident) * config->block_x * config->block_y / 32;
 }
 
-/* Blocks that start together do not end together. 256 MB as one wave of blocks took 4% longer than as four, 1 GB 1.4%; a
-   persistent grid, which gets its next item sooner, 1.2%. */
+/* Blocks that start together do not end together. 256 MB as one wave of blocks took 4% longer than as four, 1 GB 1.4%;
+   a persistent grid, which gets its next item sooner, 1.2%. */
 static const double uneven_wave = 0.03, uneven_grid = 0.012;
 
-/* While a block folds what it has loaded, only its neighbours load: 64 KiB of one block alone count as 25, of two as 36 each.
-   Where tiles are staged, the next one is under way. */
+/* While a block folds what it has loaded, only its neighbours load: 64 KiB of one block alone count as 25, of two as 36
+   each. Where tiles are staged, the next one is under way. */
 static double effective_flight(const RdxSituation *situation, const RdxConfig *config, double flight)
 {
     if (config->stages)
@@ -123,8 +124,8 @@ static double effective_flight(const RdxSituation *situation, const RdxConfig *c
     return flight * blocks / (blocks + 0.1 * config->loads);
 }
 
-/* Blocks that read a megabyte of rows and more drift apart: 64M f32 in one took 70.6 us as 256 blocks of 1 MB, 64.9 as 512, 256M f32 252.6
-   as 1024 blocks of 1 MB and 242.0 as 2048. */
+/* Blocks that read a megabyte of rows and more drift apart: 64M f32 in one took 70.6 us as 256 blocks of 1 MB, 64.9 as
+   512, 256M f32 252.6 as 1024 blocks of 1 MB and 242.0 as 2048. */
 static const double long_block = 786432, drift = 0.05;
 
 static bool are_columns(const RdxConfig *config)
@@ -143,20 +144,20 @@ static bool starts_late(const RdxConfig *config)
     return are_columns(config) || config->variant == RDX_FORM_RUNS;
 }
 
-/* The longest part of an output, in terms of the average: the last one may be short. Of 100003 x 1000 f32, 224 blocks of 7 parts, the last of
-   them a tenth of the others, took 117 us, 800 blocks of 25 parts 104. */
+/* The longest part of an output, in terms of the average: the last one may be short. Of 100003 x 1000 f32, 224 blocks
+   of 7 parts, the last of them a tenth of the others, took 117 us, 800 blocks of 25 parts 104. */
 static double longest_part(const RdxSituation *situation, const RdxConfig *config)
 {
     double chunks = (double)rdx_recipe_chunks(situation->recipe);
     return config->split > 1 ? (double)config->split * (double)config->part_chunks / chunks : 1;
 }
 
-/* A block of columns alone on its multiprocessor: its threads ask for all their vectors at once, and fold them before they ask for more. Of
-   124 columns, 64 KB at once, such a block drew 52 GB/s, of 31, half its threads idle, 25. */
+/* A block of columns alone on its multiprocessor: its threads ask for all their vectors at once, and fold them before
+   they ask for more. Of 124 columns, 64 KB at once, such a block drew 52 GB/s, of 31, half its threads idle, 25. */
 static const double round_us = 1.25;
 
-/* The least that one wave of blocks of columns takes: the last group of a run may be narrow, its blocks are soon done and leave the wide ones
-   alone. 31 columns as 28 and 3 took 108 us as 134 blocks, 90 as 530. */
+/* The least that one wave of blocks of columns takes: the last group of a run may be narrow, its blocks are soon done
+   and leave the wide ones alone. 31 columns as 28 and 3 took 108 us as 134 blocks, 90 as 530. */
 static double widest_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
 {
     if (!are_columns(config))
@@ -166,11 +167,12 @@ static double widest_us(const RdxSituation *situation, const RdxConfig *config, 
     return bytes / items / flight * round_us;
 }
 
-/* The least that a block of contiguous rows of several chunks takes: its warps ask for a chunk each, fold it, halve its lanes (but where ops are
-   exact, only of the last), and ask for the next only then.
-   In us, of 50257 f32, 32 rows, 25 chunks in one block each: sum 7.0, argmax 10.1, var 14.0; in four 5.7, 6.9 and 8.7; sums of 16 rows of
-   65536 in one block each 5.9, in four 4.6. Parts begin with places and end with a fence besides: 8 x 1000000 in parts of 1, 2, 4, 8, 16 chunks,
-   15 to 1 waves of blocks, took 36.4, 21.5, 14.5, 12.1 and 11.0; of whole rows in many waves some fold while others wait. */
+/* The least that a block of contiguous rows of several chunks takes: its warps ask for a chunk each, fold it, halve its
+   lanes (but where ops are exact, only of the last), and ask for the next only then.
+   In us, of 50257 f32, 32 rows, 25 chunks in one block each: sum 7.0, argmax 10.1, var 14.0; in four 5.7, 6.9 and 8.7;
+   sums of 16 rows of 65536 in one block each 5.9, in four 4.6. Parts begin with places and end with a fence besides: 8
+   x 1000000 in parts of 1, 2, 4, 8, 16 chunks, 15 to 1 waves of blocks, took 36.4, 21.5, 14.5, 12.1 and 11.0; of whole
+   rows in many waves some fold while others wait. */
 static const double first_round = 0.6, next_wave = 1.2, wait = 0.4,
                     arrive = 0.6; /* arrive: 64 KB of a multiprocessor alone */
 static const double push_weight = 0.05, join_weight = 0.025, most_join = 10;
@@ -197,8 +199,8 @@ static double rounds_us(const RdxSituation *situation, const RdxConfig *config)
     return first_round + (waves - 1) * next_wave + waves * rounds * round;
 }
 
-/* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers, which few
-   warps do not hide. */
+/* Whole waves run at the full rate, the rest at what its blocks can draw. Staged tiles are folded between barriers,
+   which few warps do not hide. */
 static double memory_us(const RdxSituation *situation, const RdxConfig *config, double bytes, double flight)
 {
     const RdxDeviceInfo *device = situation->device;
@@ -229,7 +231,8 @@ static double memory_us(const RdxSituation *situation, const RdxConfig *config, 
     return us;
 }
 
-/* Work that is bound to multiprocessors: some get one item more than others, and few warps do not fill the issue slots. */
+/* Work that is bound to multiprocessors: some get one item more than others, and few warps do not fill the issue
+   slots. */
 static double spread(const RdxSituation *situation, const RdxConfig *config)
 {
     double per_unit = (double)config->items / situation->device->units;
@@ -239,13 +242,14 @@ static double spread(const RdxSituation *situation, const RdxConfig *config)
     return most / per_unit * (warps < wanted ? wanted / warps : 1);
 }
 
-/* What an item of columns or runs costs beyond the first wave, in item_us, and for how many waves: 256 channels of 256 x 3136 f32 in
-   12.6, 3.9 and 1 waves took 209, 202 and 191 us, 16M x 16 in 3.9, 1.9 and 1 waves 260, 253 and 250, 16384 x 4096 in 1.9 and 1 70.4
-   and 66.3, 16384 x 16384 244.9 and 238.3, 262144 x 256 71.7 and 68.3. */
+/* What an item of columns or runs costs beyond the first wave, in item_us, and for how many waves: 256 channels of 256
+   x 3136 f32 in 12.6, 3.9 and 1 waves took 209, 202 and 191 us, 16M x 16 in 3.9, 1.9 and 1 waves 260, 253 and 250,
+   16384 x 4096 in 1.9 and 1 70.4 and 66.3, 16384 x 16384 244.9 and 238.3, 262144 x 256 71.7 and 68.3. */
 static const double later_item = 20, later_waves = 4;
 
-/* The same of a part of a row that a chunk a warp makes: 64 x 128256 f32 in 128, 256, 512 and 1024 parts took 11.7, 11.2, 12.2 and 15.0 us,
-   100 x 50257 in 100, 200, 400 and 700 9.0, 9.1, 10.0 and 12.1; the last two of either are such. */
+/* The same of a part of a row that a chunk a warp makes: 64 x 128256 f32 in 128, 256, 512 and 1024 parts took 11.7,
+   11.2, 12.2 and 15.0 us, 100 x 50257 in 100, 200, 400 and 700 9.0, 9.1, 10.0 and 12.1; the last two of either are
+   such. */
 static const double later_part = 12;
 
 static double later_us(const RdxSituation *situation, const RdxConfig *config)
@@ -257,13 +261,14 @@ static double later_us(const RdxSituation *situation, const RdxConfig *config)
     return later > 0 ? later * each * rdx_cost_table(situation->device)->item_us : 0;
 }
 
-/* Nodes that a thread of the last block takes one batch after the other, in us: 2M x 128 f32 took 256.7 us as 256 parts of 128 columns,
-   246.3 as 128 of 64. */
+/* Nodes that a thread of the last block takes one batch after the other, in us: 2M x 128 f32 took 256.7 us as 256 parts
+   of 128 columns, 246.3 as 128 of 64. */
 static const double join_us = 0.07;
 
-/* What the last block of columns takes beyond that of rows: its threads join by runs and by columns, in shared memory. Four residues of 2048 x 1024
-   f32 take 7.0 us, whole columns 6.0, of 2048 x 512 5.9 and 5.3, var 9.3 and 8.4; at 2 here 4096 x 2048 would be whole columns too, which
-   take 15.0, not 12.9. Of 21 shapes in 12 to 32 cuts each, 0.6 to 1.53 here chose alike but for those. Streams of few columns and gathered ones were not timed. */
+/* What the last block of columns takes beyond that of rows: its threads join by runs and by columns, in shared memory.
+   Four residues of 2048 x 1024 f32 take 7.0 us, whole columns 6.0, of 2048 x 512 5.9 and 5.3, var 9.3 and 8.4; at 2
+   here 4096 x 2048 would be whole columns too, which take 15.0, not 12.9. Of 21 shapes in 12 to 32 cuts each, 0.6 to
+   1.53 here chose alike but for those. Streams of few columns and gathered ones were not timed. */
 static const double columns_finish_us = 1.53;
 
 static double finishing_us(const RdxSituation *situation, const RdxConfig *config, double partial_bytes)
@@ -297,7 +302,8 @@ static double store_us(const RdxSituation *situation, const RdxConfig *config, d
     return written / (active * rdx_cost_table(device)->unit_bandwidth) * 1e6;
 }
 
-/* Two resources in use at once hinder each other where both are nearly exhausted: 1.19 times the larger if they are equal. */
+/* Two resources in use at once hinder each other where both are nearly exhausted: 1.19 times the larger if they are
+   equal. */
 static double both(double a, double b)
 {
     return sqrt(sqrt(a * a * a * a + b * b * b * b));

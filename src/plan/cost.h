@@ -1,6 +1,6 @@
-/* The shared arithmetic of CUDA plans: occupancy, bytes in flight, waves, launches, traffic of partial results, and the tail
-   of a short run. A strategy says what its blocks ask of the chip (RdxDemand); what that takes is decided here alone, with
-   one table of constants per device (devices.def).
+/* The shared arithmetic of CUDA plans: occupancy, bytes in flight, waves, launches, traffic of partial results, and the
+   tail of a short run. A strategy says what its blocks ask of the chip (RdxDemand); what that takes is decided here
+   alone, with one table of constants per device (devices.def).
 
    time = launch + ramp + max(memory, L2, shared memory, instructions) + finishing
    Only + - * / and sqrt are used, so that every machine plans alike. */
@@ -32,7 +32,8 @@ double rdx_cost_push(const RdxSituation *situation);
 double rdx_cost_join(const RdxSituation *situation);
 
 /* Fills resident, grid, waves and flight_bytes from block, registers, shared_bytes and items. The model's grid is
-   persistent where tiles are staged ahead or items are small; else a block is an item, and always where parts are counted. */
+   persistent where tiles are staged ahead or items are small; else a block is an item, and always where parts are
+   counted. */
 void rdx_cost_occupy(const RdxSituation *situation, RdxConfig *config, const RdxDemand *demand);
 
 /* Predicted microseconds of an occupied configuration; sets config->bytes. */

@@ -29,10 +29,11 @@ static double busy_warps(const RdxDeviceInfo *device, const RdxCudaShape *shape,
            (double)(shape->team * rdx_div_up(columns, shape->team));
 }
 
-/* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else all warps of the block, two to
-   eight, are a team that shares chunks, a vector of each line for every one of its warps (H100, us, each with its own, by four and by eight: sum of 5 columns f32 101,
-   156, 156, of 12 113, 102, 117, of 15 147, 126, 112; var of 31 516, 255, 181), and does so where there is one chunk alone: 128256 x 8
-   f32 took 16.8 us by a warp each, 8.1 so, in one call. */
+/* A warp has chunks of its own where shared memory has room for their nodes, one for each lane and column; else all
+   warps of the block, two to eight, are a team that shares chunks, a vector of each line for every one of its warps
+   (H100, us, each with its own, by four and by eight: sum of 5 columns f32 101, 156, 156, of 12 113, 102, 117, of 15
+   147, 126, 112; var of 31 516, 255, 181), and does so where there is one chunk alone: 128256 x 8 f32 took 16.8 us by a
+   warp each, 8.1 so, in one call. */
 bool rdx_cuda_cut_stream(RdxCudaShape *shape, const RdxSituation *s, int words, int64_t columns, int64_t part_chunks)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -86,19 +87,22 @@ bool rdx_cuda_take_few_columns(RdxCudaLaunch *launch, const RdxSituation *s, con
 
 /* ---- Lanes of columns, one after the other ---- */
 
-/* Whether a chunk may have fewer lanes than the recipe's: where threads read any number of lines of a lane, and any order will do. */
+/* Whether a chunk may have fewer lanes than the recipe's: where threads read any number of lines of a lane, and any
+   order will do. */
 static bool merges_lanes(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
 {
     bool any = launch->kind == RDX_CUDA_KIND_RING_COLUMNS || launch->kind == RDX_CUDA_KIND_PIECE_COLUMNS;
     return any && recipe->exact;
 }
 
-/* Warps of a grid whose threads have rings, at least, where there are classes for so many. Fewer read longer pieces of rows: 128 x 512 x 1024 f32 over the
-   middle took var 88 us as 8192 and 78 as 2048, minmax 90 and 83, logsumexp 146 and 113; rows of less than 512 bytes do not gain (var of 2048 x 512 x 64 95
-   and 100), and lanes of few lines, some of them a line longer, wait for each other (655 x 100 x 1024 151 and 229). A block a multiprocessor,
-   1024, is enough where pieces are long, along one dim, and lanes and parts alike: 4096 x 65536 f32 over axis 0 took argmax 260 and 249.5 us, of 16384 x 4096 argmax
-   75 and 71, minmax 75 and 71, var 72.4 and 71.2, norm1 69.2 and 67.7; but 1000 x 67108 norm1 89 and 135, argmax bf16 88 and 103, sum i8 87 and 107, norm3 73 and
-   76, and along two dims, 32 x 64 x 128 x 256 over 0 and 2, var 75 and 94. */
+/* Warps of a grid whose threads have rings, at least, where there are classes for so many. Fewer read longer pieces of
+   rows: 128 x 512 x 1024 f32 over the middle took var 88 us as 8192 and 78 as 2048, minmax 90 and 83, logsumexp 146 and
+   113; rows of less than 512 bytes do not gain (var of 2048 x 512 x 64 95 and 100), and lanes of few lines, some of
+   them a line longer, wait for each other (655 x 100 x 1024 151 and 229). A block a multiprocessor, 1024, is enough
+   where pieces are long, along one dim, and lanes and parts alike: 4096 x 65536 f32 over axis 0 took argmax 260 and
+   249.5 us, of 16384 x 4096 argmax 75 and 71, minmax 75 and 71, var 72.4 and 71.2, norm1 69.2 and 67.7; but 1000 x
+   67108 norm1 89 and 135, argmax bf16 88 and 103, sum i8 87 and 107, norm3 73 and 76, and along two dims, 32 x 64 x 128
+   x 256 over 0 and 2, var 75 and 94. */
 static int ring_warps(const RdxCudaLaunch *launch, const RdxSituation *s, int64_t columns, int64_t lanes)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -113,10 +117,12 @@ static int ring_warps(const RdxCudaLaunch *launch, const RdxSituation *s, int64_
     return is_long && light && alike && s->space->reduce_rank == 1 ? FEWEST_WARPS : RING_WARPS;
 }
 
-/* The same of threads without rings. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16 of twice as many columns 83.1 and 72.8,
-   1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as six, 64.3 as three, 71.4 as one and a half, 4096 x 512 x 128 238.6 as four
-   and 245.4 as two; but 127 x 500000 61.9 as seven and 63.8 as four. A block a multiprocessor gains where a matrix's rows are very long: 4096 x 65536 f32 243.4 and
-   241.3, 2048 x 131072 244.3 and 241.2, 2048 x 32768 f64 127.9 and 125.7; but 16384 x 16384 f32 241 and 244, any of 4096 x 65536 f32 246 and 273. */
+/* The same of threads without rings. 67 x 1M f32 took 71.8 us as seven waves of such blocks and 68.9 as four, bf16 of
+   twice as many columns 83.1 and 72.8, 1000 x 67 x 1000 over the middle axis 76.9 and 71.8, 300 x 400000 bf16 67.6 as
+   six, 64.3 as three, 71.4 as one and a half, 4096 x 512 x 128 238.6 as four and 245.4 as two; but 127 x 500000 61.9 as
+   seven and 63.8 as four. A block a multiprocessor gains where a matrix's rows are very long: 4096 x 65536 f32 243.4
+   and 241.3, 2048 x 131072 244.3 and 241.2, 2048 x 32768 f64 127.9 and 125.7; but 16384 x 16384 f32 241 and 244, any of
+   4096 x 65536 f32 246 and 273. */
 static int straight_warps(const RdxCudaLaunch *launch, const RdxSituation *s)
 {
     const RdxSpace *space = s->space;
@@ -126,8 +132,9 @@ static int straight_warps(const RdxCudaLaunch *launch, const RdxSituation *s)
     return whole && very_long && space->in_size >= 4 && recipe->map == RDX_MAP_NONE ? FEWEST_WARPS : STRAIGHT_WARPS;
 }
 
-/* Warps that share columns: classes are split over them where the grid, if each took all lanes of its columns, has fewer than wanted. A thread
-   without a ring asks for 8 or 16 vectors at once, and keeps lanes enough for that, `fewest`. */
+/* Warps that share columns: classes are split over them where the grid, if each took all lanes of its columns, has
+   fewer than wanted. A thread without a ring asks for 8 or 16 vectors at once, and keeps lanes enough for that,
+   `fewest`. */
 static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int64_t lanes, int64_t fewest, int wanted)
 {
     int64_t warps = 1, most = rdx_min(lanes / (shape->residues * shape->rows_at_once * fewest), RDX_CUDA_WARPS);
@@ -136,10 +143,11 @@ static int class_warps_for(const RdxCudaShape *shape, int64_t column_warps, int6
     return (int)warps;
 }
 
-/* Lanes of a chunk through rings. Ops that are exact may have any number, and threads take no notice of them but where they find an index. Of what is a few chunks those
-   get as few as are of 16 lines: over the middle axis of 512 x 512 x 1024, argmax of i8 took 1403 us by 512 lanes and 183 by 32; of half as many bf16 230 and 89. Where that
-   leaves groups of vectors that are not whole, fewer still, so that chunks are, but for the last: over 218 x 300 x 1024 f32 argmax took 134 us by 32 lanes, 85 by
-   four, 78 by one, of twice as many bf16 179, 146 and 189. */
+/* Lanes of a chunk through rings. Ops that are exact may have any number, and threads take no notice of them but where
+   they find an index. Of what is a few chunks those get as few as are of 16 lines: over the middle axis of 512 x 512 x
+   1024, argmax of i8 took 1403 us by 512 lanes and 183 by 32; of half as many bf16 230 and 89. Where that leaves groups
+   of vectors that are not whole, fewer still, so that chunks are, but for the last: over 218 x 300 x 1024 f32 argmax
+   took 134 us by 32 lanes, 85 by four, 78 by one, of twice as many bf16 179, 146 and 189. */
 static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
 {
     const RdxCudaShape *shape = &launch->shape;
@@ -153,7 +161,8 @@ static int lanes_for(const RdxCudaLaunch *launch, const RdxRecipe *recipe)
     return lanes;
 }
 
-/* Levels of the stack of a thread without a ring, of 2^lanes_log2 lanes of so many lines: what it asks for at once is one run (straight_class). */
+/* Levels of the stack of a thread without a ring, of 2^lanes_log2 lanes of so many lines: what it asks for at once is
+   one run (straight_class). */
 static int straight_levels(const RdxCudaLaunch *launch, int lanes_log2, int64_t lines)
 {
     const int vectors = RDX_CUDA_STRAIGHT_VECTORS(launch->elements, launch->words);
@@ -162,7 +171,8 @@ static int straight_levels(const RdxCudaLaunch *launch, int lanes_log2, int64_t 
     return lanes_log2 - rdx_max(rdx_cuda_log2_up(vectors) - lines_log2, 0);
 }
 
-/* The blocks of class_warps warps, and of as many side by side as shared memory has room for, most_side at most; false: not even those. */
+/* The blocks of class_warps warps, and of as many side by side as shared memory has room for, most_side at most; false:
+   not even those. */
 static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int64_t most_side,
                          int groups)
 {
@@ -196,9 +206,10 @@ static bool seat_columns(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
     return false;
 }
 
-/* Whether blocks of half as many warps keep multiprocessors busier: shared memory has no room for two such blocks, and there are blocks for most of
-   them to have two. 65536 x 4096 f32 over axis 0 took var 260 us by eight warps and 248 by twice four, 128 x 512 x 1024 over the middle var of twice as many bf16
-   159 and 145; but logsumexp of 2048 x 32768 f32, 128 blocks, 82 and 111. */
+/* Whether blocks of half as many warps keep multiprocessors busier: shared memory has no room for two such blocks, and
+   there are blocks for most of them to have two. 65536 x 4096 f32 over axis 0 took var 260 us by eight warps and 248 by
+   twice four, 128 x 512 x 1024 over the middle var of twice as many bf16 159 and 145; but logsumexp of 2048 x 32768
+   f32, 128 blocks, 82 and 111. */
 static bool gain_by_halves(const RdxCudaLaunch *launch, const RdxSituation *s)
 {
     const RdxDeviceInfo *device = s->device;
@@ -221,8 +232,8 @@ static void lower_stacks(RdxCudaLaunch *launch, const RdxSituation *s, const Rdx
              seat_columns(&trial, s, config, side, 0));
 }
 
-/* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class alike, and a
-   tile's first vector is there for the one before. */
+/* `groups` of a thread's ring, 0: it has none, and a block has one item; shifted: rows start anywhere, those of a class
+   alike, and a tile's first vector is there for the one before. */
 static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int groups, bool shifted)
 {
     const RdxSpace *space = s->space;
@@ -233,8 +244,8 @@ static bool cut_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxC
     rdx_cuda_take_run(shape, space);
     int64_t columns = rdx_space_inner_extent(space);
     bool cut = shape->finishing != RDX_FINISHING_NONE;
-    /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252 us as 256 wide blocks,
-       270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
+    /* Wide tiles start less often, as long as they are enough to go round; else the plan's. 8192 x 65536 bf16 took 252
+       us as 256 wide blocks, 270 as 1024; 128 x 64 x 128 x 256 f32 over 0 and 2 328 as 128 wide ones, 255 as 512. */
     bool few = space->keep_count < FEW_BLOCKS * 32 * elements;
     int64_t tile = cut || (few && !shifted) ? rdx_min(config->outputs_per_block, columns) : columns;
     int64_t lanes = rdx_min(rdx_pow2_ceil(recipe->count), recipe->lanes);
@@ -288,10 +299,11 @@ bool rdx_cuda_has_small_nodes(const RdxRecipe *recipe, int size, int words)
     return !other[recipe->algebra] && recipe->unit == 1 && size > 1 && 16 / size * words <= 8;
 }
 
-/* Elements of a vector of what straight_columns takes of chunks that fill their lanes (straight_elements); 0: nothing of this. An only chunk, of which rings keep var of many whole
-   lines: H200, us, through rings and so: 2048 and 4096 rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Several, where the last has a line: var of 640 x 49 rows
-   of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 131; 640 x 49 x 2048 f32 72, 69;
-   logsumexp of 3000 x 32768 f32 159, 99, 65536 x 4096 285, 255, bf16 250, 229. */
+/* Elements of a vector of what straight_columns takes of chunks that fill their lanes (straight_elements); 0: nothing
+   of this. An only chunk, of which rings keep var of many whole lines: H200, us, through rings and so: 2048 and 4096
+   rows of bf16 82, 88 and 74, 80; 256 of f64 77, 82; but 1000 of f32 94, 69. Several, where the last has a line: var of
+   640 x 49 rows of 2048 bf16 55, 40, 640 x 196 of 1024 124, 74, 131072 x 768 84, 64, 65536 x 4096 135, 131; 640 x 49 x
+   2048 f32 72, 69; logsumexp of 3000 x 32768 f32 159, 99, 65536 x 4096 285, 255, bf16 250, 229. */
 static int filling_elements(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -310,8 +322,8 @@ static int filling_elements(const RdxSituation *s, int words)
     return (int)rdx_min(16 / size, 16 / words);
 }
 
-/* 16 packed rows and more along one dim, with an unmasked map: whole, aligned vectors, or shifted, starting anywhere but at
-   multiples of an element (complex numbers may lie at those of their parts). */
+/* 16 packed rows and more along one dim, with an unmasked map: whole, aligned vectors, or shifted, starting anywhere
+   but at multiples of an element (complex numbers may lie at those of their parts). */
 bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -329,7 +341,8 @@ bool rdx_cuda_take_straight_columns(RdxCudaLaunch *launch, const RdxSituation *s
     return columns->in == space->in_size && (whole || shifts) && cut_columns(launch, s, config, 0, !whole);
 }
 
-/* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of what straight_columns does not take. */
+/* Packed columns of rows that start anywhere, of elements that come in pieces whole, and of what straight_columns does
+   not take. */
 static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
 {
     const int size = s->space->in_size;
@@ -341,8 +354,9 @@ static bool are_pieces(const RdxSituation *s, const RdxConfig *config)
     return layout.packed && layout.column_align >= rdx_min(size, 8);
 }
 
-/* Of what straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which ring_columns knows. Of exact ones
-   only indices of narrow rows; others are faster through rings (argmax of 10485 x 100 x 64 f32 175 us here and 102 so, sums of i8 of 41943 218 and 137). */
+/* Of what straight_columns does not take: part of a line, but for its first power of two of aligned lanes, which
+   ring_columns knows. Of exact ones only indices of narrow rows; others are faster through rings (argmax of 10485 x 100
+   x 64 f32 175 us here and 102 so, sums of i8 of 41943 218 and 137). */
 bool rdx_cuda_take_ragged_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;

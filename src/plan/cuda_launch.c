@@ -1,5 +1,6 @@
-/* The launch of a CUDA plan: the first kernel of cuda_kernels.def that takes it. Where the plan cuts an output into parts, groups and
-   their outputs are the plan's, because the workspace was sized by them; elsewhere a kernel groups outputs as suits it. */
+/* The launch of a CUDA plan: the first kernel of cuda_kernels.def that takes it. Where the plan cuts an output into
+   parts, groups and their outputs are the plan's, because the workspace was sized by them; elsewhere a kernel groups
+   outputs as suits it. */
 #include "cuda_parts.h"
 
 #include <string.h>
@@ -94,8 +95,9 @@ void rdx_cuda_take_run(RdxCudaShape *shape, const RdxSpace *space)
     shape->run_gap = space->reduce[0].in - space->reduce[1].extent * space->reduce[1].in;
 }
 
-/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum or mean of integers up to 32 bits (not u32), a truth, an extreme of integers or an index,
-   and nothing else: neither a second output, nor anything for omit to mend. */
+/* Of an output that is a float's sum, product, mean, variance, root or extreme, a sum or mean of integers up to 32 bits
+   (not u32), a truth, an extreme of integers or an index, and nothing else: neither a second output, nor anything for
+   omit to mend. */
 static uint8_t value_bytes(const RdxRecipe *recipe)
 {
     bool wide = recipe->work == RDX_WORK_F64 || recipe->work == RDX_WORK_I64, is_float = false;

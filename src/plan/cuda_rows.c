@@ -7,7 +7,8 @@ enum {
     BUSY_STAGED = 32768,
     RUN_BYTES = 32768,
     MOST_CHUNKS = 1 << 30, /* of a part: finished runs lie across a warp; of a row that goes into registers */
-    /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there are. */
+    /* Sums of bytes do without rings up to so many times heavy_bytes, and of rows of so many chunks however many there
+       are. */
     BYTE_TIMES = 4,
     BYTE_CHUNKS = 8,
     /* The same of nodes of several words that carry no index and no moments. */
@@ -16,8 +17,8 @@ enum {
 
 /* ---- Short rows ---- */
 
-/* Rows of 1, 2, 4 .. 32 whole, aligned vectors, or 2, 4 .. to a vector, with nothing between them and one copy of an output; not where a vector's
-   nodes take more registers than there are. */
+/* Rows of 1, 2, 4 .. 32 whole, aligned vectors, or 2, 4 .. to a vector, with nothing between them and one copy of an
+   output; not where a vector's nodes take more registers than there are. */
 bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -41,8 +42,8 @@ bool rdx_cuda_take_packed_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
     return true;
 }
 
-/* Rows of 2 to 15 elements with nothing between them, from an aligned one on, and one copy of an output. A warp has as many tiles as leave two
-   blocks for every multiprocessor. */
+/* Rows of 2 to 15 elements with nothing between them, from an aligned one on, and one copy of an output. A warp has as
+   many tiles as leave two blocks for every multiprocessor. */
 bool rdx_cuda_take_thread_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -87,8 +88,8 @@ static bool are_rows(const RdxSpace *space, const RdxConfig *config)
            config->part_chunks <= MOST_CHUNKS && space->reduce_count > 0;
 }
 
-/* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that ascend, and
-   one copy of an output. */
+/* What all kernels that read rows straight ask for: a map that the kernels know at compile time, indices, if any, that
+   ascend, and one copy of an output. */
 static bool suit_straight(const RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -107,7 +108,8 @@ static int lanes_of_thread(const RdxRecipe *recipe, int size, int words)
     return words <= 2 || size == 1 ? 16 : words <= 4 || size == 2 ? 8 : 4;
 }
 
-/* Contiguous rows of at most `most` lines, packed or aligned: a tile of whole ones a warp, `mates` threads a row of several lines. */
+/* Contiguous rows of at most `most` lines, packed or aligned: a tile of whole ones a warp, `mates` threads a row of
+   several lines. */
 static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int most, int64_t mates)
 {
     const RdxSpace *space = s->space;
@@ -132,12 +134,13 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     shape->row_magic = 65536 / each + 1;
     shape->lines = (int)rdx_div_up(recipe->count, recipe->lanes);
     shape->mates = (int)mates;
-    /* Rows of an even number of vectors start in the same banks, which a pad turns. Of several lines, four at once, it is of use to 16 bits alone:
-       sums of 512 bf16 75.4 and 66.6 us, argmax of 256 f32 67.4 and 71.7. */
+    /* Rows of an even number of vectors start in the same banks, which a pad turns. Of several lines, four at once, it
+       is of use to 16 bits alone: sums of 512 bf16 75.4 and 66.6 us, argmax of 256 f32 67.4 and 71.7. */
     const bool one_line = shape->lines == 1;
     const bool padded = space->in_size == 2 || rdx_recipe_is_twice(recipe); /* of several lines */
     bool even = one_line ? shape->row_bytes % 32 == 0 : padded && shape->row_bytes % 64 == 0;
-    /* Those that one thread loads as two vectors or six (line_fold.cuh) meet by twos, which costs less than a copy row by row (max f32 over 2796202 x 24 81 us, 68 so). */
+    /* Those that one thread loads as two vectors or six (line_fold.cuh) meet by twos, which costs less than a copy row
+       by row (max f32 over 2796202 x 24 81 us, 68 so). */
     const bool loads_vectors = space->in_size > 1 && recipe->count <= 32 && shape->row_bytes % 16 == 0 &&
                                (recipe->exact || launch->words == 1) &&
                                (rdx_cuda_has_unmasked_map(recipe) || rdx_cuda_has_masked_map(recipe));
@@ -147,8 +150,9 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
         shape->pitch = 16 * (each | 1);
     const int behind = space->in_size == 1 && recipe->count <= RDX_CUDA_BEHIND_ROWS ? RDX_CUDA_BEHIND_ROWS : 0;
     int64_t in_tile = (RDX_CUDA_TILE - behind - (aligned ? 0 : 15)) / (shape->pitch ? shape->pitch : shape->row_bytes);
-    /* As many as leave a sixteenth of what are many blocks, and whole turns of a warp: 2M x 33 f32 took 72 us in tiles of 24 rows, 76 in tiles
-       of 30. A row of a line has a thread for 32 elements, and 32 of them lie well in the banks. */
+    /* As many as leave a sixteenth of what are many blocks, and whole turns of a warp: 2M x 33 f32 took 72 us in tiles
+       of 24 rows, 76 in tiles of 30. A row of a line has a thread for 32 elements, and 32 of them lie well in the
+       banks. */
     const int64_t fewest = rdx_max(s->device->many_blocks / 16, 1);
     const int64_t threads = one_line ? rdx_max(rdx_pow2_ceil(recipe->count) / 32, 1) : mates;
     in_tile = rdx_max(rdx_min(in_tile, space->keep_count / (RDX_CUDA_WARPS * fewest)), 1);
@@ -160,9 +164,11 @@ static bool cut_tiles(RdxCudaLaunch *launch, const RdxSituation *s, const RdxCon
     return shape->items <= INT32_MAX && rdx_cuda_fits(launch, s);
 }
 
-/* Rows of two lines to four, of what is looked at twice to eight, of what is asked for often. Of those that start at whole vectors, few are left to straight_rows where it
-   takes them, a warp each (1024 of 512 f32 3.7 us in tiles, 2.8 so), and to line_rows four whole lines that take an instruction an element: i8
-   33.5 us by line_rows and 36.1, sums of f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. So are indices of bytes: argmax i8 over 131072 x 2048 88 us by line_rows. */
+/* Rows of two lines to four, of what is looked at twice to eight, of what is asked for often. Of those that start at
+   whole vectors, few are left to straight_rows where it takes them, a warp each (1024 of 512 f32 3.7 us in tiles, 2.8
+   so), and to line_rows four whole lines that take an instruction an element: i8 33.5 us by line_rows and 36.1, sums of
+   f32 62.8 and 64.5; but of 16 bits 73.4 and 65.3. So are indices of bytes: argmax i8 over 131072 x 2048 88 us by
+   line_rows. */
 bool rdx_cuda_take_tile_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -199,8 +205,8 @@ bool rdx_cuda_take_short_rows(RdxCudaLaunch *launch, const RdxSituation *s, cons
 
 /* ---- A warp a chunk ---- */
 
-/* With `ring_bytes` of shared memory for what a block reads. Warps that share a row meet at a barrier, so they do only where rows are fewer than the
-   `busy` warps that keep the chip so. */
+/* With `ring_bytes` of shared memory for what a block reads. Warps that share a row meet at a barrier, so they do only
+   where rows are fewer than the `busy` warps that keep the chip so. */
 static bool cut_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config, int ring_bytes, int busy)
 {
     const RdxSpace *space = s->space;
@@ -279,10 +285,11 @@ bool rdx_cuda_take_line_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
     return true;
 }
 
-/* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us over 8192 x 4096, 70.1 over 32M
-   in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32
-   66.7 and 63.1, minmax 68.3 and 67.0; but sums of f64 over 65536 x 2048 242 and 254. So is what seeks an index once the greatest is known: argmax f32 over
-   65536 x 4096 245 and 239, i8 253 and 69. */
+/* Whether folding is so little work, or over so soon, that a warp may do without asking ahead. Sums of f64 took 66.2 us
+   over 8192 x 4096, 70.1 over 32M in one and 125.0 over 16384 x 4096 through rings, 62.6, 65.6 and 121.4 this way, of
+   i64 over 8192 x 4096 65.2 and 62.3, any of 16384 x 4096 f32 66.7 and 63.1, minmax 68.3 and 67.0; but sums of f64 over
+   65536 x 2048 242 and 254. So is what seeks an index once the greatest is known: argmax f32 over 65536 x 4096 245 and
+   239, i8 253 and 69. */
 static bool is_light(const RdxSituation *s, int words)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -305,11 +312,12 @@ static bool are_groups(const RdxRecipe *recipe)
 
 /* Rows of one run of aligned vectors.
 
-   Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x 4096 f32 took 26.5 us
-   through them and 23.3 this way, over 16384 x 4096 69 and 73; but var over 128K x 1000 303 and 242, x 2000 354 and 278. Elements of two bytes are as much
-   work either way. Where rows are cut, twice as many bytes of four-byte elements go this way: var over 64M f32 in one
-   75.2 us through rings, 73.6 this way; over 256M in one 359.8 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2
-   and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk, before line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
+   Nodes of several words take longer to fold and to join, which rings hide where rows are whole groups: var over 4096 x
+   4096 f32 took 26.5 us through them and 23.3 this way, over 16384 x 4096 69 and 73; but var over 128K x 1000 303 and
+   242, x 2000 354 and 278. Elements of two bytes are as much work either way. Where rows are cut, twice as many bytes
+   of four-byte elements go this way: var over 64M f32 in one 75.2 us through rings, 73.6 this way; over 256M in one
+   359.8 and 363.1 (H100). Sums of i8 over 64K x 5008 79.2 and 49.9, over 16K x 64K 240.8 and 239.5; of half a chunk,
+   before line_rows took them, over 64K x 4K 73.1 and 69.8, but over 256K x 4K 250 and 257. */
 bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -324,8 +332,9 @@ bool rdx_cuda_take_straight_rows(RdxCudaLaunch *launch, const RdxSituation *s, c
            take_registers(launch, s, config);
 }
 
-/* Rows of one run that are looked at twice, wherever they start. Where folding is long, so is a last block that runs alone: over 8192 x 32768 252 us
-   with one warp a row, 239 with four; but not where those would have unequal shares, runs of 2^k chunks, for long. */
+/* Rows of one run that are looked at twice, wherever they start. Where folding is long, so is a last block that runs
+   alone: over 8192 x 32768 252 us with one warp a row, 239 with four; but not where those would have unequal shares,
+   runs of 2^k chunks, for long. */
 bool rdx_cuda_take_staged_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxRecipe *recipe = s->recipe;
@@ -338,8 +347,9 @@ bool rdx_cuda_take_staged_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
            cut_rows(launch, s, config, RDX_CUDA_WARPS * RDX_CUDA_STAGE_BYTES, even ? BUSY_STAGED : BUSY_WARPS);
 }
 
-/* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this way): sum over 2 x 50257
-   f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax over 1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
+/* Rows that start anywhere. Rings turn every vector, so nearly all are faster this way (us, through rings and this
+   way): sum over 2 x 50257 f32 6.4 and 3.6, 65536 x 1000 99 and 68, 1000 x 100003 98 and 93, var 132 and 121; argmax
+   over 1000 x 100003 bf16 87 and 80. Not var of f64: 1000 x 50257 122 and 131, 32768 x 4001 274 and 312. */
 bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     bool slow = is_variance(s->recipe, false) && s->space->in_size == 8 && goes_on(s, 1);
@@ -347,9 +357,10 @@ bool rdx_cuda_take_shifted_rows(RdxCudaLaunch *launch, const RdxSituation *s, co
            take_registers(launch, s, config);
 }
 
-/* Rows in several runs (us, through rings as they were and this way, axes 0, 2, 3 of 256 x 256 x 56 x 56): sum f32 194 and 186, bf16 106 and
-   96, argmax f32 301 and 269; of 32 x 64 x 112 x 112 var 43.5 and 39. Not var where it goes on: 231 this way, through rings, since those
-   seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and 249. */
+/* Rows in several runs (us, through rings as they were and this way, axes 0, 2, 3 of 256 x 256 x 56 x 56): sum f32 194
+   and 186, bf16 106 and 96, argmax f32 301 and 269; of 32 x 64 x 112 x 112 var 43.5 and 39. Not var where it goes on:
+   231 this way, through rings, since those seek a run by one product, 216; 128 x 64 x 64 x 256 f64 over 1 and 3 305 and
+   249. */
 bool rdx_cuda_take_run_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     return config->variant == RDX_FORM_RUNS && !rdx_recipe_is_twice(s->recipe) &&
@@ -372,8 +383,8 @@ static bool are_lone_rows(const RdxSpace *space, const RdxConfig *config)
            config->part_chunks <= MOST_CHUNKS;
 }
 
-/* Every second element of rows that start at whole vectors and have a line at least: of 64 f32, rows by a lane a thread are faster (H100: 1M of
-   them 1600 us and 1839). */
+/* Every second element of rows that start at whole vectors and have a line at least: of 64 f32, rows by a lane a thread
+   are faster (H100: 1M of them 1600 us and 1839). */
 bool rdx_cuda_take_stepped_rows(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;
@@ -401,8 +412,9 @@ bool rdx_cuda_take_gather_rows(RdxCudaLaunch *launch, const RdxSituation *s, con
 {
     const RdxSpace *space = s->space;
     launch->elements = 1;
-    /* Several lanes at once: a frequent map, ascending indices, elements a step apart in one run or several. Whole chunks in one run of
-       four-byte elements are as fast a lane after the other, and max faster (H100: 179 us and 194). */
+    /* Several lanes at once: a frequent map, ascending indices, elements a step apart in one run or several. Whole
+       chunks in one run of four-byte elements are as fast a lane after the other, and max faster (H100: 179 us and
+       194). */
     const RdxRecipe *recipe = s->recipe;
     bool fast = space->reduce_rank == 1 && space->in_size == 4 && space->reduce_count % rdx_recipe_chunk(recipe) == 0;
     bool has = RDX_CUDA_GATHERS_LANES(space->in_size, launch->words, recipe->unit) && !rdx_recipe_is_twice(recipe);

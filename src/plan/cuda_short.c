@@ -1,4 +1,5 @@
-/* Kernels of columns of few rows, all of which a thread has: which plans they take and how they cut them; see cuda_parts.h. */
+/* Kernels of columns of few rows, all of which a thread has: which plans they take and how they cut them; see
+   cuda_parts.h. */
 #include "cuda_parts.h"
 
 static bool has_short_runs(const RdxSpace *space)
@@ -6,8 +7,9 @@ static bool has_short_runs(const RdxSpace *space)
     return space->keep_rank > 1 && rdx_space_inner_extent(space) < RDX_CUDA_LONG_RUN;
 }
 
-/* Sixteen rows, and nine and more of two bytes but for indices, are as fast or faster in blocks of columns. H200, 128 MB, us, there and in a thread's registers: 12 rows of f32 sum
-   36.8, 35.3, argmax 56.6, 41.1; of bf16 sum 41.0, 57.8, max 42.0, 63.4, var 64.6, 80.7, argmax 83.6, 66.5. */
+/* Sixteen rows, and nine and more of two bytes but for indices, are as fast or faster in blocks of columns. H200, 128
+   MB, us, there and in a thread's registers: 12 rows of f32 sum 36.8, 35.3, argmax 56.6, 41.1; of bf16 sum 41.0, 57.8,
+   max 42.0, 63.4, var 64.6, 80.7, argmax 83.6, 66.5. */
 bool rdx_cuda_is_streamed(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config)
 {
     const bool many = space->reduce_count == RDX_CUDA_SHORT_ROWS ||
@@ -76,8 +78,9 @@ bool rdx_cuda_take_byte_columns(RdxCudaLaunch *launch, const RdxSituation *s, co
     return seat_short(launch, s, rdx_min(shape->deep ? deep : shallow, rdx_round_up(shape->run_outputs, tile)), true);
 }
 
-/* Groups of a block's tiles of columns, all of whose rows its threads have; of vectors of small elements they cross from run to run. Outputs are sought one by one where their columns do
-   not lie side by side, where runs of others would leave more than half of a tile's threads idle, and of maps that kernels do not know. */
+/* Groups of a block's tiles of columns, all of whose rows its threads have; of vectors of small elements they cross
+   from run to run. Outputs are sought one by one where their columns do not lie side by side, where runs of others
+   would leave more than half of a tile's threads idle, and of maps that kernels do not know. */
 bool rdx_cuda_take_short_columns(RdxCudaLaunch *launch, const RdxSituation *s, const RdxConfig *config)
 {
     const RdxSpace *space = s->space;

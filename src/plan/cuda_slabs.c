@@ -1,4 +1,5 @@
-/* The kernels of outputs that lie side by side, slabs and short runs of rows: what they take and how they cut it; see cuda_parts.h. */
+/* The kernels of outputs that lie side by side, slabs and short runs of rows: what they take and how they cut it; see
+   cuda_parts.h. */
 #include "cuda_parts.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
     LEAST_COLUMNS = 5 /* of a group of eight, all of which are folded */
 };
 
-/* Whether the elements of a slab leave no 16 bytes without one: then no vector is copied that holds none, which may be no memory of the caller's. */
+/* Whether the elements of a slab leave no 16 bytes without one: then no vector is copied that holds none, which may be
+   no memory of the caller's. */
 static bool is_filled(const RdxSpace *space, const RdxLayout *layout)
 {
     const RdxDim *dims[2 * RDX_MAX_RANK];
@@ -78,8 +80,9 @@ static bool are_aligned(const RdxLayout *layout)
     return layout->slab_step % WIDEST == 0 && layout->stream_align >= WIDEST;
 }
 
-/* Bytes from slab to slab in shared memory, 0: slabs that follow each other are copied as one stretch. Others, and those that are whole, aligned
-   vectors, are copied one by one: as far behind a multiple of 16 as they lie in memory, and else as suits the banks. */
+/* Bytes from slab to slab in shared memory, 0: slabs that follow each other are copied as one stretch. Others, and
+   those that are whole, aligned vectors, are copied one by one: as far behind a multiple of 16 as they lie in memory,
+   and else as suits the banks. */
 static int64_t pitch_of(const RdxLayout *layout)
 {
     const bool aligned = are_aligned(layout);
@@ -101,8 +104,9 @@ static int64_t pitch_of(const RdxLayout *layout)
     return best;
 }
 
-/* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one, or less than a sixteenth of what are
-   many blocks; and less a few for which threads would have nothing to do in their last turn, or which would leave a small rest of a run. */
+/* As many as its tile holds, fewer where that leaves few waves of blocks, the last of which is not a whole one, or less
+   than a sixteenth of what are many blocks; and less a few for which threads would have nothing to do in their last
+   turn, or which would leave a small rest of a run. */
 static int64_t slabs_of_warp(const RdxSituation *s, const RdxLayout *layout, int64_t of_tile)
 {
     const int64_t fewest = rdx_max(LEAST_BYTES / layout->slab_bytes, rdx_div_up(WARP, layout->slab_outputs));

@@ -1,4 +1,5 @@
-/* The parts of block geometry that rows and columns share: cutting an output into parts, workspace, traffic, registers. */
+/* The parts of block geometry that rows and columns share: cutting an output into parts, workspace, traffic,
+   registers. */
 #include "geometry.h"
 
 /* SLICE_BYTES: of an output's copies, what a block of its own is worth. */

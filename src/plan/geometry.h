@@ -1,12 +1,13 @@
-/* Shapes of blocks that strategies share, and what those shapes ask of the chip. block_x and global read rows alike, block_y
-   and global read columns alike; the shape is decided here once, the strategies decide how many outputs and chunks a block
-   gets. Every shape function leaves a complete configuration, occupied and costed, so that the caller only compares.
+/* Shapes of blocks that strategies share, and what those shapes ask of the chip. block_x and global read rows alike,
+   block_y and global read columns alike; the shape is decided here once, the strategies decide how many outputs and
+   chunks a block gets. Every shape function leaves a complete configuration, occupied and costed, so that the caller
+   only compares.
 
-   Workspace behind the head: states by group, then part (chunk run outside, residue class inside), then output within the group.
-   Counters: word g of the head belongs to group g.
+   Workspace behind the head: states by group, then part (chunk run outside, residue class inside), then output within
+   the group. Counters: word g of the head belongs to group g.
 
-   Threads of a block are block_x * block_y. Rows: block_x along the reduced axis, block_y outputs. Columns: block_x vectors
-   along the kept axis, block_y lane residues. */
+   Threads of a block are block_x * block_y. Rows: block_x along the reduced axis, block_y outputs. Columns: block_x
+   vectors along the kept axis, block_y lane residues. */
 #ifndef RDX_PLAN_GEOMETRY_H
 #define RDX_PLAN_GEOMETRY_H
 
@@ -31,8 +32,8 @@ int64_t rdx_whole_part(const RdxLayout *layout);
 /* Bytes of a load for a row form. */
 int rdx_row_vector(const RdxLayout *layout, int form);
 
-/* Whether rows are of 1, 2, 4 .. 32 vectors with nothing between them, of what kernel_packed_rows.cu folds: an exchange between two threads serves
-   a row of each. */
+/* Whether rows are of 1, 2, 4 .. 32 vectors with nothing between them, of what kernel_packed_rows.cu folds: an exchange
+   between two threads serves a row of each. */
 bool rdx_rows_are_packed(const RdxSituation *situation, const RdxLayout *layout);
 void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial, RdxConfig *config);
 void rdx_rows_demand(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
@@ -49,17 +50,19 @@ void rdx_demand_traffic(const RdxSituation *situation, const RdxLayout *layout, 
 /* Registers of a thread that holds `loads` loads and the states of `elements` lanes side by side. */
 int rdx_register_budget(const RdxSituation *situation, int loads, int vector_bytes, int64_t elements);
 
-/* split, items, groups, workspace and finishing of a configuration whose groups and part are decided. False if the counters or
-   the workspace do not allow it. */
+/* split, items, groups, workspace and finishing of a configuration whose groups and part are decided. False if the
+   counters or the workspace do not allow it. */
 bool rdx_cut(const RdxLayout *layout, const RdxTrial *trial, int64_t groups, int64_t group_outputs, RdxConfig *config);
 
 /* Slices worth trying where groups alone leave the chip idle while copies are written; 1: none. */
 int64_t rdx_copy_slices(const RdxSituation *situation, const RdxLayout *layout, int64_t groups);
 
-/* Keeps the cheaper of two configurations of one strategy; a `best` of items < 0 holds none yet, a `trial` of items < 0 does not fit the device. */
+/* Keeps the cheaper of two configurations of one strategy; a `best` of items < 0 holds none yet, a `trial` of items < 0
+   does not fit the device. */
 void rdx_keep_cheaper(RdxConfig *best, const RdxConfig *trial);
 
-/* Wavefronts of `loads` loads of `bytes` each: neighbours lie `stride` bytes apart, `extent` of them before the next jump. */
+/* Wavefronts of `loads` loads of `bytes` each: neighbours lie `stride` bytes apart, `extent` of them before the next
+   jump. */
 double rdx_strided_wavefronts(double loads, int64_t bytes, int64_t stride, int64_t extent);
 
 #endif

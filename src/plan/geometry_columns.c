@@ -1,6 +1,6 @@
-/* Blocks that read along the kept axis: block_x threads side by side, each with the 16 loads of one lane of its columns, and
-   block_y lanes at once. Lane states wait in shared memory, where the block halves a batch of them in a rolled loop.
-   few_columns reads a dense stream instead and cuts it into columns on chip. */
+/* Blocks that read along the kept axis: block_x threads side by side, each with the 16 loads of one lane of its
+   columns, and block_y lanes at once. Lane states wait in shared memory, where the block halves a batch of them in a
+   rolled loop. few_columns reads a dense stream instead and cuts it into columns on chip. */
 #include "cuda_parts.h"
 #include "geometry.h"
 
@@ -32,7 +32,8 @@ static int64_t columns_shared(const RdxLayout *layout, const RdxConfig *config, 
     return (batch + levels) * lane_bytes;
 }
 
-/* As the kernel cuts it, whose threads have 128 registers at most and three groups of vectors on their way; false: it does not fit. */
+/* As the kernel cuts it, whose threads have 128 registers at most and three groups of vectors on their way; false: it
+   does not fit. */
 static bool shape_few_columns(const RdxSituation *situation, const RdxLayout *layout, const RdxTrial *trial,
                               RdxConfig *config)
 {
@@ -89,8 +90,9 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
         }
     } else {
         shape_columns(situation, layout, trial, config, elements);
-        /* The stack has the depth of a whole chunk, of which few rows fill little: 32 vectors of 8 elements with states of 24
-           bytes took 72 KiB for a single row, and narrower blocks would be no whole warp. One element a thread always fits. */
+        /* The stack has the depth of a whole chunk, of which few rows fill little: 32 vectors of 8 elements with states
+           of 24 bytes took 72 KiB for a single row, and narrower blocks would be no whole warp. One element a thread
+           always fits. */
         while (trial->form == RDX_FORM_COLUMNS && elements > 1 && !fits(situation->device, config)) {
             elements /= 2;
             config->vector_bytes /= 2;
@@ -117,11 +119,11 @@ void rdx_columns_shape(const RdxSituation *situation, const RdxLayout *layout, c
     rdx_cost_occupy(situation, config, &demand);
 }
 
-/* What reading rows piecemeal costs the memory, measured on an H200 over 4096 x 65536 f32, 234 us as a stream: pieces of 16, 32,
-   64, 128, 256 and 512 bytes took 1716, 476, 384, 242, 239 and 241 us. From 128 bytes on it is the threads of a warp that have to join
-   lanes: 65536 x 4096 in pieces of 128, 256 and 512 took 249, 248 and 246 us, var 286, 269 and 256. Where rows are no multiples of 128 bytes
-   pieces share lines: 100003 x 1000 in pieces of 64, 128, 256 and 512 115, 108, 103 and 102. Nothing where a piece is the whole of a packed
-   row. */
+/* What reading rows piecemeal costs the memory, measured on an H200 over 4096 x 65536 f32, 234 us as a stream: pieces
+   of 16, 32, 64, 128, 256 and 512 bytes took 1716, 476, 384, 242, 239 and 241 us. From 128 bytes on it is the threads
+   of a warp that have to join lanes: 65536 x 4096 in pieces of 128, 256 and 512 took 249, 248 and 246 us, var 286, 269
+   and 256. Where rows are no multiples of 128 bytes pieces share lines: 100003 x 1000 in pieces of 64, 128, 256 and 512
+   115, 108, 103 and 102. Nothing where a piece is the whole of a packed row. */
 static double narrowness(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config,
                          double elements)
 {

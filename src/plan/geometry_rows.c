@@ -1,5 +1,5 @@
-/* Blocks that read along the reduced axis: 256 threads, a warp to a chunk where an output has enough of them, else a chunk's
-   lanes spread over several warps. 16 loads of 16 bytes in flight a thread is a chunk a warp. */
+/* Blocks that read along the reduced axis: 256 threads, a warp to a chunk where an output has enough of them, else a
+   chunk's lanes spread over several warps. 16 loads of 16 bytes in flight a thread is a chunk a warp. */
 #include "cuda_parts.h"
 #include "geometry.h"
 
@@ -68,9 +68,11 @@ static bool have_halves(const RdxSituation *situation, const RdxLayout *layout)
            !rdx_recipe_is_twice(situation->recipe) && rdx_cuda_has_unmasked_map(situation->recipe);
 }
 
-/* Bytes of shared memory in which runs are staged (kernel_staged_runs.cu), 0: they are not. All that is else gathered; and of runs that come by vectors or half vectors
-   those of var, whose joins are few so, but where there is little to read (H200, us, by vectors and so: bf16 640 x 1024 x 14 x 14 over 0, 2, 3 108, 82, x 8 x 8 42, 33, 1000 x 2048 x 4 x 4 41, 29,
-   f32 320 x 1024 x 14 x 14 75, 68; but 32 x 1024 x 14 x 14 13.5, 15.5, and sums of those before 61, 64 and 28, 28). */
+/* Bytes of shared memory in which runs are staged (kernel_staged_runs.cu), 0: they are not. All that is else gathered;
+   and of runs that come by vectors or half vectors those of var, whose joins are few so, but where there is little to
+   read (H200, us, by vectors and so: bf16 640 x 1024 x 14 x 14 over 0, 2, 3 108, 82, x 8 x 8 42, 33, 1000 x 2048 x 4 x
+   4 41, 29, f32 320 x 1024 x 14 x 14 75, 68; but 32 x 1024 x 14 x 14 13.5, 15.5, and sums of those before 61, 64 and
+   28, 28). */
 static int64_t staged_runs_bytes(const RdxSituation *situation, const RdxLayout *layout, const RdxConfig *config)
 {
     const bool var = situation->recipe->algebra == RDX_ALGEBRA_VAR,
@@ -128,7 +130,8 @@ void rdx_rows_shape(const RdxSituation *situation, const RdxLayout *layout, cons
     rdx_cost_occupy(situation, config, &demand);
 }
 
-/* Beyond the load itself, per vector: turning, division by the run's length, funnel shifts, gathering from shared memory. */
+/* Beyond the load itself, per vector: turning, division by the run's length, funnel shifts, gathering from shared
+   memory. */
 static double form_instructions(int form, double elements)
 {
     switch (form) {

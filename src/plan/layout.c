@@ -1,5 +1,5 @@
-/* Reads a canonical space for the CUDA strategies: runs, columns, slabs, alignment, granules. See layout.h.
-   The one surprise: a space may hold views that overlap themselves (sliding windows), so spans are never taken as sums. */
+/* Reads a canonical space for the CUDA strategies: runs, columns, slabs, alignment, granules. See layout.h. The one
+   surprise: a space may hold views that overlap themselves (sliding windows), so spans are never taken as sums. */
 #include "layout.h"
 
 static const char *const form_names[] = {
@@ -15,7 +15,8 @@ const char *rdx_form_name(int form)
     return form >= 0 && form < RDX_FORM_COUNT ? form_names[form] : "?";
 }
 
-/* What divides the address of everything that a walk over the outermost `keeps` kept and `reduces` reduced dims meets. */
+/* What divides the address of everything that a walk over the outermost `keeps` kept and `reduces` reduced dims
+   meets. */
 static int64_t alignment(const RdxSituation *situation, int keeps, int reduces)
 {
     const RdxSpace *space = situation->space;
@@ -56,7 +57,8 @@ static void find_slab(RdxLayout *layout, const RdxSpace *space)
     }
 }
 
-/* Granules that hold the input: dims from the smallest stride up; what leaves less than a granule unread reads all of it. */
+/* Granules that hold the input: dims from the smallest stride up; what leaves less than a granule unread reads all of
+   it. */
 static double touched_bytes(const RdxSpace *space)
 {
     const RdxDim *dims[2 * RDX_MAX_RANK];

@@ -1,5 +1,5 @@
-/* What the CUDA strategies ask about a space: what is contiguous, how aligned, how dense, how large. Worked out once per
-   question from the canonical space; plain numbers, no pointers. The strategies decide from these alone. */
+/* What the CUDA strategies ask about a space: what is contiguous, how aligned, how dense, how large. Worked out once
+   per question from the canonical space; plain numbers, no pointers. The strategies decide from these alone. */
 #ifndef RDX_PLAN_LAYOUT_H
 #define RDX_PLAN_LAYOUT_H
 

@@ -1,6 +1,7 @@
-/* What a plan will do and why, for people (text), for tools (JSON) and in one line (s-expression): the collapsed dims, the
-   choice, predicted traffic and time, the share of the memory's rate, every refused strategy with its reason and every losing
-   candidate with its cost. Serves CPU and CUDA plans. Numbers are spelt without the locale: a comma would break the JSON. */
+/* What a plan will do and why, for people (text), for tools (JSON) and in one line (s-expression): the collapsed dims,
+   the choice, predicted traffic and time, the share of the memory's rate, every refused strategy with its reason and
+   every losing candidate with its cost. Serves CPU and CUDA plans. Numbers are spelt without the locale: a comma would
+   break the JSON. */
 #include "../sink.h"
 #include "layout.h"
 
@@ -112,8 +113,8 @@ static int launch_fields(const RdxConfig *c, Field *f)
     return n;
 }
 
-/* The blocks that the cost was counted with. Kernels are not made to this measure: they have what a kernel of this kind was measured
-   with. */
+/* The blocks that the cost was counted with. Kernels are not made to this measure: they have what a kernel of this kind
+   was measured with. */
 static int model_fields(const RdxConfig *c, Field *f)
 {
     int n = 0;

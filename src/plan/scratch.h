@@ -1,5 +1,5 @@
-/* The memory that one CPU thread needs for one block, decided when the plan is made and read by the kernels: byte offsets into
-   the thread's scratch, all multiples of 64. Widths are in elements. */
+/* The memory that one CPU thread needs for one block, decided when the plan is made and read by the kernels: byte
+   offsets into the thread's scratch, all multiples of 64. Widths are in elements. */
 #ifndef RDX_PLAN_SCRATCH_H
 #define RDX_PLAN_SCRATCH_H
 
@@ -16,24 +16,27 @@ enum {
 /* Whether any order of a strip's rows gives the same bits, so that they are taken as they come. */
 bool rdx_strip_any_order(const RdxSpace *space, const RdxRecipe *recipe);
 
-/* How many rows of a strip are taken as one wide row, a power of two: rows that touch each other, up to what a strip reads at once;
-   where a chunk ends within a line or is shared, one, unless any order will do. Narrower ones read at two thirds of the speed. */
+/* How many rows of a strip are taken as one wide row, a power of two: rows that touch each other, up to what a strip
+   reads at once; where a chunk ends within a line or is shared, one, unless any order will do. Narrower ones read at
+   two thirds of the speed. */
 int64_t rdx_strip_rows(const RdxSpace *space, const RdxRecipe *recipe, int residues, int64_t outputs);
 
 /* Levels of spare strips that the lanes of a strip need. */
 int64_t rdx_strip_levels(const RdxSpace *space, const RdxRecipe *recipe);
 
-/* How many outputs have their chunks copied at once, run by run: where a chunk is many runs, those of neighbours follow each other.
-   Sums of 7 x 7 images in f32, two threads, share of what memory gives: one output at a time 16%, 800 bytes of neighbours 55, 1600
-   50, 3200 45; of 14 x 14 62, 62 and 52; argmax of bf16 34, 36 and 33. Of gather, where a chunk is one strided run, as many outputs as fill
-   16 KB, so that they are halved side by side: rows of 2048 bf16 of stride 2 from L2 32 GB/s one by one, so 41. */
+/* How many outputs have their chunks copied at once, run by run: where a chunk is many runs, those of neighbours follow
+   each other. Sums of 7 x 7 images in f32, two threads, share of what memory gives: one output at a time 16%, 800 bytes
+   of neighbours 55, 1600 50, 3200 45; of 14 x 14 62, 62 and 52; argmax of bf16 34, 36 and 33. Of gather, where a chunk
+   is one strided run, as many outputs as fill 16 KB, so that they are halved side by side: rows of 2048 bf16 of stride
+   2 from L2 32 GB/s one by one, so 41. */
 int64_t rdx_rows_together(const RdxSpace *space, const RdxRecipe *recipe, const RdxConfig *config);
 
-/* Elements from one of those copies to the next: not a power of two apart, so that they do not share the sets of a cache. */
+/* Elements from one of those copies to the next: not a power of two apart, so that they do not share the sets of a
+   cache. */
 int64_t rdx_raw_step(const RdxSpace *space, const RdxRecipe *recipe);
 
-/* How many short rows of n elements are folded at once. Half as many of logsumexp, which asks for the piece after next while it joins
-   the nodes of one (fold_lse.inc). */
+/* How many short rows of n elements are folded at once. Half as many of logsumexp, which asks for the piece after next
+   while it joins the nodes of one (fold_lse.inc). */
 static inline int64_t rdx_rows_at_once(const RdxRecipe *recipe, int64_t n)
 {
     return rdx_max(RDX_ROWS_BYTES / (rdx_recipe_is_twice(recipe) ? 2 : 1) / (n * rdx_types[recipe->in].size), 1);

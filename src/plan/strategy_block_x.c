@@ -1,6 +1,7 @@
-/* block_x: a block along the reduced axis. Eight warps, each a chunk at a time with 16 loads of 16 bytes a thread; rows of fewer
-   than eight chunks share a block or spread a chunk's lanes over several warps. Takes every space whose reduced axis
-   holds the smallest stride and is longer than a line, but for one element over and over: rows, shifted, runs, gather, and tile where those are staged (forms.def). */
+/* block_x: a block along the reduced axis. Eight warps, each a chunk at a time with 16 loads of 16 bytes a thread; rows
+   of fewer than eight chunks share a block or spread a chunk's lanes over several warps. Takes every space whose
+   reduced axis holds the smallest stride and is longer than a line, but for one element over and over: rows, shifted,
+   runs, gather, and tile where those are staged (forms.def). */
 #include "geometry.h"
 #include "strategies.h"
 

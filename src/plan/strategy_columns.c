@@ -1,5 +1,5 @@
-/* columns: outputs side by side, or apart, which are gathered row by row. Lines (variant 1) where the reduced dim is contiguous with the kept one and a line of L elements
-   for each column fits in L2; strips (variant 0) otherwise. */
+/* columns: outputs side by side, or apart, which are gathered row by row. Lines (variant 1) where the reduced dim is
+   contiguous with the kept one and a line of L elements for each column fits in L2; strips (variant 0) otherwise. */
 #include "cpu.h"
 #include "strategies.h"
 
@@ -40,9 +40,10 @@ static double parts_of(const RdxSpace *space, int64_t chunks, int64_t width)
     return (double)chunks * (double)rdx_div_up(extent, rdx_max(width, 1)) * (double)(space->keep_count / extent);
 }
 
-/* Lines for few columns. One thread from L2, GB/s as strips and as lines: f32 sums of 100 x 256 49 and 25, 32 x 128 57 and 62, 2048 x 128 64
-   and 70; argmax of 64 x 16 x 256 over the middle 37 and 8; prod 28 and 52. Threads cannot share a line, so not where there are twice as many: 16 of
-   a Xeon, us of prod f32 2000 x 512 190 as lines, 104 as strips, logsumexp 305 and 216; 2 threads 184 and 116, 326 and 276. */
+/* Lines for few columns. One thread from L2, GB/s as strips and as lines: f32 sums of 100 x 256 49 and 25, 32 x 128 57
+   and 62, 2048 x 128 64 and 70; argmax of 64 x 16 x 256 over the middle 37 and 8; prod 28 and 52. Threads cannot share
+   a line, so not where there are twice as many: 16 of a Xeon, us of prod f32 2000 x 512 190 as lines, 104 as strips,
+   logsumexp 305 and 216; 2 threads 184 and 116, 326 and 276. */
 static bool has_lines(const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
@@ -80,8 +81,9 @@ static int residues_for(const RdxSpace *space, double wanted)
     return residues;
 }
 
-/* Columns of a strip. Where there are fewer parts than threads, strips are narrower, down to a page of a row; then a chunk of each is
-   shared; and what cannot be is narrower still. 16 threads of a Xeon, f32: see "Chunks that threads share" in docs/performance.md. */
+/* Columns of a strip. Where there are fewer parts than threads, strips are narrower, down to a page of a row; then a
+   chunk of each is shared; and what cannot be is narrower still. 16 threads of a Xeon, f32: see "Chunks that threads
+   share" in docs/performance/cpu.md. */
 static int64_t strip_width(const RdxSituation *situation, int *residues)
 {
     const RdxSpace *space = situation->space;

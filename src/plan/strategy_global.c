@@ -1,8 +1,8 @@
-/* global: several blocks reduce one output, each an aligned power-of-two run of chunks or a residue class j mod 2^k of one
-   chunk's lanes; their states lie in the workspace, and the last block of a group joins them (one counter of the 4096-byte head
-   each, so at most 1024 groups; with more the output is not cut). A second launch finishes where copies of few results have to
-   be spread over many blocks. Reads rows as block_x does and columns as block_y does. The general strategy: it takes every space,
-   if need be with one part per output. */
+/* global: several blocks reduce one output, each an aligned power-of-two run of chunks or a residue class j mod 2^k of
+   one chunk's lanes; their states lie in the workspace, and the last block of a group joins them (one counter of the
+   4096-byte head each, so at most 1024 groups; with more the output is not cut). A second launch finishes where copies
+   of few results have to be spread over many blocks. Reads rows as block_x does and columns as block_y does. The
+   general strategy: it takes every space, if need be with one part per output. */
 #include "cuda_parts.h"
 #include "geometry.h"
 #include "strategies.h"
@@ -45,12 +45,13 @@ static void try_form(const RdxSituation *situation, const RdxLayout *layout, int
     }
 }
 
-/* Whether few packed columns are faster as a stream than by a vector or an element of them a thread, where rows lie without a gap: straight_columns
-   reads whole vectors, and of wider rows shifted ones, as fast (H100, us, as a stream and so: sum of 8 columns f32 95 and 94, of 13 109
-   and 131, of 17 108 and 101; bf16 of 24 118 and 113, of 31 131 and 155). Of more than a chunk other ops had no kernel so fast (var of 12 f32 116 and 154, of
-   31 114 and 323; not timed since straight_columns takes several chunks of it), but sums of 16 i8 212 and 150. A stream starts late, though: sums of 128256 rows of 2, 3, 5
-   and 7 f32 took 7.2, 8.4, 8.6 and 8.8 us as one, 5.5, 5.4, 6.5 and 6.8 by straight_columns, 16 MB of 2 columns 13.6 and 15.2; of 2 and 4 columns bf16 they took
-   8.0 either way. */
+/* Whether few packed columns are faster as a stream than by a vector or an element of them a thread, where rows lie
+   without a gap: straight_columns reads whole vectors, and of wider rows shifted ones, as fast (H100, us, as a stream
+   and so: sum of 8 columns f32 95 and 94, of 13 109 and 131, of 17 108 and 101; bf16 of 24 118 and 113, of 31 131 and
+   155). Of more than a chunk other ops had no kernel so fast (var of 12 f32 116 and 154, of 31 114 and 323; not timed
+   since straight_columns takes several chunks of it), but sums of 16 i8 212 and 150. A stream starts late, though: sums
+   of 128256 rows of 2, 3, 5 and 7 f32 took 7.2, 8.4, 8.6 and 8.8 us as one, 5.5, 5.4, 6.5 and 6.8 by straight_columns,
+   16 MB of 2 columns 13.6 and 15.2; of 2 and 4 columns bf16 they took 8.0 either way. */
 static bool are_stream(const RdxSituation *situation, const RdxLayout *layout)
 {
     bool halves = layout->stream_align < layout->size; /* complex: a part is aligned, an element is not */

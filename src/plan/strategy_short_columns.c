@@ -1,5 +1,5 @@
-/* short_columns: at most L elements an output, outputs in many runs, as where a middle axis goes. The runs are too short to fill
-   registers, so as many as make a block are copied side by side, an element of each output at a time. */
+/* short_columns: at most L elements an output, outputs in many runs, as where a middle axis goes. The runs are too
+   short to fill registers, so as many as make a block are copied side by side, an element of each output at a time. */
 #include "cpu.h"
 #include "strategies.h"
 

@@ -1,5 +1,5 @@
-/* short_rows: rows of at most one chunk, many at once. Halves (variant 1) for contiguous rows, lanes (variant 0) for rows of at
-   most L elements that are not contiguous. */
+/* short_rows: rows of at most one chunk, many at once. Halves (variant 1) for contiguous rows, lanes (variant 0) for
+   rows of at most L elements that are not contiguous. */
 #include "cpu.h"
 #include "strategies.h"
 

@@ -1,12 +1,12 @@
-/* thread: one thread reduces one output. For outputs of at most one line of elements (n <= L), where a lane holds one element
-   and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n states; and of any number of
-   copies of one element.
+/* thread: one thread reduces one output. For outputs of at most one line of elements (n <= L), where a lane holds one
+   element and the tree is halving alone, so that a thread taking lanes in bit-reversed order needs a stack of log2 n
+   states; and of any number of copies of one element.
 
-   registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16 loads, of indices 32
-   rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
-   tile       slabs of an output of at most 16 KiB, or of several of at most 9: staged in shared memory by 16-byte copies, then a thread each
-   repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n joins
-   gather     anything else; also the empty reduction, which reads nothing */
+   registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16
+   loads, of indices 32 rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at
+   once tile       slabs of an output of at most 16 KiB, or of several of at most 9: staged in shared memory by 16-byte
+   copies, then a thread each repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n
+   joins gather     anything else; also the empty reduction, which reads nothing */
 #include "cuda_parts.h"
 #include "geometry.h"
 #include "strategies.h"
@@ -34,9 +34,9 @@ const char *rdx_plan_thread_applicable(const RdxSituation *situation)
     return NULL;
 }
 
-/* What loads of elements cost beside vectors: 100 x 400000 f32 took 84 us so, and 43 as columns. More where rows are several vectors wide (H200,
-   us, so and as columns): of 72 columns, 64 rows of var bf16 920 and 228, of logsumexp f32 269 and 133, 17 of argmax f32 641 and 220; but 32
-   rows of sums of 33 bf16 454 and 805, of 16 f32 155 and 179. */
+/* What loads of elements cost beside vectors: 100 x 400000 f32 took 84 us so, and 43 as columns. More where rows are
+   several vectors wide (H200, us, so and as columns): of 72 columns, 64 rows of var bf16 920 and 228, of logsumexp f32
+   269 and 133, 17 of argmax f32 641 and 220; but 32 rows of sums of 33 bf16 454 and 805, of 16 f32 155 and 179. */
 static const double single_loads = 1.5, wide_single_loads = 6;
 enum { WIDE_ROW = 144 }; /* bytes */
 
@@ -47,7 +47,8 @@ static bool reads_vectors(const RdxLayout *layout)
            layout->count > REGISTER_ROWS;
 }
 
-/* What a warp of slabs does before it folds, an output beside its elements, and an element beside its lane: counted of sums of f32. */
+/* What a warp of slabs does before it folds, an output beside its elements, and an element beside its lane: counted of
+   sums of f32. */
 enum { SLABS_START = 9600, SLABS_OUTPUT = 40, SLABS_ELEMENT = 4, SLABS_LIFT = 3 };
 
 /* Threads without an output wait for those that have one. */
@@ -70,7 +71,8 @@ static int64_t whole_vector(const RdxLayout *layout)
     return rdx_min(4 * layout->size, 16);
 }
 
-/* Few rows of columns in long runs that kernels do not take by vectors: such as start anywhere, and elements of a word and more but those of streams. */
+/* Few rows of columns in long runs that kernels do not take by vectors: such as start anywhere, and elements of a word
+   and more but those of streams. */
 enum { LONG_RUN = 512 /* columns of small elements */ };
 
 static bool are_loose(const RdxLayout *layout)
@@ -81,15 +83,15 @@ static bool are_loose(const RdxLayout *layout)
            !(even && (small || layout->count == REGISTER_ROWS));
 }
 
-/* Whether the rows of a thread are held in registers: not where vectors end within short runs, each of which would be a block's, and of slabs at most eight
-   rows, or sixteen of long runs, which are a stream. Slabs and so, us: 16 x 12 f32 41.7 and 56.9, 9 x 64 44.8 and 62.4, 12 x 128 39.8 and 57.2; 8 x 32 40.8
-   and 35.8, 16 x 100 38.2 and 35.4. */
+/* Whether the rows of a thread are held in registers: not where vectors end within short runs, each of which would be a
+   block's, and of slabs at most eight rows, or sixteen of long runs, which are a stream. Slabs and so, us: 16 x 12 f32
+   41.7 and 56.9, 9 x 64 44.8 and 62.4, 12 x 128 39.8 and 57.2; 8 x 32 40.8 and 35.8, 16 x 100 38.2 and 35.4. */
 enum { STREAMED_RUN = 400 /* bytes */ };
 
 static bool holds_rows(const RdxSituation *situation, const RdxLayout *layout, bool slabs)
 {
-    /* Up to 32 where an index is sought, by the word from wherever rows start. Blocks of columns find it group by group (argmax over the middle of 64 x 21 x 262144 f32
-       566 us, 405 so; of 64 x 21 x 524288 bf16 1019 and 380). */
+    /* Up to 32 where an index is sought, by the word from wherever rows start. Blocks of columns find it group by group
+       (argmax over the middle of 64 x 21 x 262144 f32 566 us, 405 so; of 64 x 21 x 524288 bf16 1019 and 380). */
     if (layout->count > REGISTER_ROWS)
         return layout->count <= rdx_cuda_most_rows(situation->recipe, layout->size) && !slabs && layout->packed &&
                layout->one_step && layout->columns >= LONG_RUN;
@@ -102,8 +104,9 @@ static bool holds_rows(const RdxSituation *situation, const RdxLayout *layout, b
             (few || (layout->count == REGISTER_ROWS && layout->columns * layout->size >= STREAMED_RUN)));
 }
 
-/* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole vectors (100 x 16 f32 42.2 us, and
-   34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). Of the others a tile is one of rows. */
+/* Whether outputs are folded out of slabs: not where one leaves half a warp idle that blocks of columns read as whole
+   vectors (100 x 16 f32 42.2 us, and 34.9 as columns, var 85 and 65; but 64 x 16 35.5 and 57, 128 x 8 37.6 and 57). Of
+   the others a tile is one of rows. */
 enum { WIDE_COLUMNS = 64 /* bytes */ };
 
 static bool takes_slabs(RdxCudaSlabs *slabs, const RdxSituation *situation, const RdxLayout *layout)

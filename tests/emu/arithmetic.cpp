@@ -1,5 +1,5 @@
-/* Built-ins and twins (device.h) that are arithmetic of more than an expression. Kernels are not optimised; this is: bit reversal alone
-   took up to two fifths of what columns cost. */
+/* Built-ins and twins (device.h) that are arithmetic of more than an expression. Kernels are not optimised; this is:
+   bit reversal alone took up to two fifths of what columns cost. */
 #include "device.h"
 #include "kernels/scalar.h"
 

@@ -1,6 +1,6 @@
-/* The part of CUDA's run-time that src/kernels/cuda uses, under its names, for the emulator (runtime.cpp, streams.cpp). Devices are
-   imagined, their memory is the host's, and what is put into a stream is done at the latest when somebody waits for it. A call that is
-   missing here does not compile: add it with what it promises, not more. */
+/* The part of CUDA's run-time that src/kernels/cuda uses, under its names, for the emulator (runtime.cpp, streams.cpp).
+   Devices are imagined, their memory is the host's, and what is put into a stream is done at the latest when somebody
+   waits for it. A call that is missing here does not compile: add it with what it promises, not more. */
 #ifndef EMU_CUDA_RUNTIME_H
 #define EMU_CUDA_RUNTIME_H
 

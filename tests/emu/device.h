@@ -1,7 +1,8 @@
-/* What device code may say, for a C++ compiler: put in front of every .cu of src/kernels/cuda (-include). Qualifiers vanish, built-ins
-   become calls of the machine, and the functions of platform.cuh get their twins here.
+/* What device code may say, for a C++ compiler: put in front of every .cu of src/kernels/cuda (-include). Qualifiers
+   vanish, built-ins become calls of the machine, and the functions of platform.cuh get their twins here.
 
-   Only this file and cuda_runtime.h use CUDA's names. Standard headers come first, because __noinline__ is a macro afterwards. */
+   Only this file and cuda_runtime.h use CUDA's names. Standard headers come first, because __noinline__ is a macro
+   afterwards. */
 #ifndef EMU_DEVICE_H
 #define EMU_DEVICE_H
 
@@ -149,8 +150,8 @@ template <class T> inline T __ldg(const T *at)
     emu::demand_alignment(at, sizeof(T), alignof(T), "are read from");
     return *at;
 }
-/* A vector's last bytes may lie beyond the memory that holds its first, which AddressSanitizer sees: memory is handed out by larger
-   multiples. */
+/* A vector's last bytes may lie beyond the memory that holds its first, which AddressSanitizer sees: memory is handed
+   out by larger multiples. */
 __attribute__((no_sanitize("address"), noinline)) inline uint4 whole_vector(const uint4 *at)
 {
     return *at;

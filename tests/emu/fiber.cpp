@@ -1,5 +1,5 @@
-/* See fiber.h. x86-64 switches by a few instructions, other machines by ucontext, which asks the kernel for its signal mask each
-   time and is slower. */
+/* See fiber.h. x86-64 switches by a few instructions, other machines by ucontext, which asks the kernel for its signal
+   mask each time and is slower. */
 #include "fiber.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Fibers: stacks to switch between, and what AddressSanitizer and ThreadSanitizer have to be told about that.
 
-   ThreadSanitizer sees a Context for each CUDA thread, not for each stack: two threads that run on one stack one after the other have
-   nothing to do with each other. Switching a context synchronises nothing; release and acquire say what does. Every function is
-   empty where its sanitizer is not there: EMU_ASAN, EMU_TSAN. */
+   ThreadSanitizer sees a Context for each CUDA thread, not for each stack: two threads that run on one stack one after
+   the other have nothing to do with each other. Switching a context synchronises nothing; release and acquire say what
+   does. Every function is empty where its sanitizer is not there: EMU_ASAN, EMU_TSAN. */
 #ifndef EMU_FIBER_H
 #define EMU_FIBER_H
 
@@ -18,8 +18,8 @@ struct Fiber {
     void *fake_stack; /* AddressSanitizer's */
 };
 
-/* A fiber that begins with entry(), which must never return. `stagger` keeps the tops of stacks on different cache sets: with
-   all of them on one, switching took five times as long. */
+/* A fiber that begins with entry(), which must never return. `stagger` keeps the tops of stacks on different cache
+   sets: with all of them on one, switching took five times as long. */
 void fiber_make(Fiber *fiber, void (*entry)(), unsigned stagger);
 
 /* Leaves `from` for `to`; comes back when somebody switches to `from`. */

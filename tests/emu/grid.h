@@ -1,5 +1,5 @@
-/* The state of the machine, shared by the scheduler (machine.cpp) and the memories of its blocks (shared.cpp). One grid runs at a
-   time; its blocks, their stacks and contexts are kept for the next. */
+/* The state of the machine, shared by the scheduler (machine.cpp) and the memories of its blocks (shared.cpp). One grid
+   runs at a time; its blocks, their stacks and contexts are kept for the next. */
 #ifndef EMU_GRID_H
 #define EMU_GRID_H
 

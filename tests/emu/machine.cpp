@@ -1,9 +1,10 @@
-/* The scheduler; see machine.h. A thread that has to wait picks its successor itself and switches to it, so a rendezvous of 32 lanes
-   costs 32 switches; a thread that ends hands its stack to one that has not begun, so a kernel without barriers runs on one.
+/* The scheduler; see machine.h. A thread that has to wait picks its successor itself and switches to it, so a
+   rendezvous of 32 lanes costs 32 switches; a thread that ends hands its stack to one that has not begun, so a kernel
+   without barriers runs on one.
 
-   Schedules: every warp has a random priority that changes now and then, lanes of a warp go in a random order, and blocks start in a
-   random order, one to four at once. Priorities are what finds a missing second barrier: choosing uniformly among all threads keeps
-   them abreast of each other, and no warp is ever a phase ahead. */
+   Schedules: every warp has a random priority that changes now and then, lanes of a warp go in a random order, and
+   blocks start in a random order, one to four at once. Priorities are what finds a missing second barrier: choosing
+   uniformly among all threads keeps them abreast of each other, and no warp is ever a phase ahead. */
 #include "grid.h"
 
 #include <stdarg.h>
@@ -235,11 +236,11 @@ uint64_t meet(Collective kind, uint32_t mask, uint64_t value, unsigned source, S
     return me->result;
 }
 
-/* What CUDA promises of relaxed atomics and fences, for ThreadSanitizer. A block has three contexts that stand for knowledge: what
-   its threads did before their fences (`fenced`), what its atomics met (`met`), and what of that a barrier has passed on to all of
-   the block (`heard`). An atomic hands on the first and adds to the second; a fence adds to the first and takes over the
-   third, and of the second what the thread itself met. So neither side of a message works without its fence, nor does a fence that
-   comes too early. */
+/* What CUDA promises of relaxed atomics and fences, for ThreadSanitizer. A block has three contexts that stand for
+   knowledge: what its threads did before their fences (`fenced`), what its atomics met (`met`), and what of that a
+   barrier has passed on to all of the block (`heard`). An atomic hands on the first and adds to the second; a fence
+   adds to the first and takes over the third, and of the second what the thread itself met. So neither side of a
+   message works without its fence, nor does a fence that comes too early. */
 void fence()
 {
     Thread *me = grid.current;

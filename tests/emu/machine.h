@@ -1,11 +1,14 @@
-/* The emulated machine as kernels and the run-time see it: CUDA threads are fibers of one host thread, taken up by a seeded
-   scheduler and left only where they meet others: barriers, collectives, atomics, fences, waits for copies. A few blocks of a
-   grid are resident at once and their warps interleave, so that what blocks say to each other is said in many orders.
+/* The emulated machine as kernels and the run-time see it: CUDA threads are fibers of one host thread, taken up by a
+   seeded scheduler and left only where they meet others: barriers, collectives, atomics, fences, waits for copies. A
+   few blocks of a grid are resident at once and their warps interleave, so that what blocks say to each other is said
+   in many orders.
 
-   Nothing here depends on CUDA's names; device.h gives it those. machine.cpp is compiled without the sanitizers of the kernels and tells
-   them about fibers (fiber.h): an instrumented scheduler would synchronise what it schedules, and hide every race.
+   Nothing here depends on CUDA's names; device.h gives it those. machine.cpp is compiled without the sanitizers of the
+   kernels and tells them about fibers (fiber.h): an instrumented scheduler would synchronise what it schedules, and
+   hide every race.
 
-   What is wrong with a kernel ends the process: a sentence, the kernel, block and thread, and what replays the schedule. */
+   What is wrong with a kernel ends the process: a sentence, the kernel, block and thread, and what replays the
+   schedule. */
 #ifndef EMU_MACHINE_H
 #define EMU_MACHINE_H
 
@@ -64,12 +67,13 @@ void fence();
 void before_atomic(const void *place);
 void after_atomic(const void *place);
 
-/* Shared memory: bytes as the launch gave them, 0xFF at first, with canaries behind; objects by the address of a marker. */
+/* Shared memory: bytes as the launch gave them, 0xFF at first, with canaries behind; objects by the address of a
+   marker. */
 void *dynamic_shared(size_t align);
 void *shared_object(const void *marker, size_t bytes, size_t align);
 
-/* Asynchronous copies of `size` bytes, 4, 8 or 16, of which the first `bytes` are read and the others become 0; they land whenever the schedule
-   says, at the latest in the wait. */
+/* Asynchronous copies of `size` bytes, 4, 8 or 16, of which the first `bytes` are read and the others become 0; they
+   land whenever the schedule says, at the latest in the wait. */
 void copy_later(void *shared, const void *global, int size, int bytes, Site site);
 void commit_copies();
 void wait_copies(int groups_left);

@@ -1,10 +1,12 @@
-/* Proves that the emulator sees what it is for. Small kernels, right as they stand, each with bugs that a name switches on:
+/* Proves that the emulator sees what it is for. Small kernels, right as they stand, each with bugs that a name switches
+   on:
 
      planted            lists the names
-     planted NAME       runs that kernel under many schedules: exit 1 and a word where a result was wrong, another status where the
-                        emulator or a sanitizer ended it, 0 if nothing was noticed. `none` must give 0.
+     planted NAME       runs that kernel under many schedules: exit 1 and a word where a result was wrong, another
+                        status where the emulator or a sanitizer ended it, 0 if nothing was noticed. `none` must give 0.
 
-   tests/emu/check_planted.sh knows which bug each kind of build has to find. Compiled like a kernel, with device.h in front. */
+   tests/emu/check_planted.sh knows which bug each kind of build has to find. Compiled like a kernel, with device.h in
+   front. */
 #include "../../src/kernels/cuda/platform.cuh"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Devices, memory and launches of the emulated run-time.
 
-   Two devices: one with the numbers of an H200, one small with little shared memory, so that plans differ and a kernel that is given
-   the other device's memory is noticed. Launches check what hardware would refuse. */
+   Two devices: one with the numbers of an H200, one small with little shared memory, so that plans differ and a kernel
+   that is given the other device's memory is noticed. Launches check what hardware would refuse. */
 #include "runtime.h"
 
 #include <map>

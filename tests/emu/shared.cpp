@@ -1,6 +1,6 @@
-/* The memories of a block: dynamic shared memory, objects in static shared memory, and copies on their way into either. What was
-   never written reads as 0xFF, a NaN or a far index; behind each piece lie canaries, which AddressSanitizer, where it is
-   there, does not let anybody touch. */
+/* The memories of a block: dynamic shared memory, objects in static shared memory, and copies on their way into either.
+   What was never written reads as 0xFF, a NaN or a far index; behind each piece lie canaries, which AddressSanitizer,
+   where it is there, does not let anybody touch. */
 #include "grid.h"
 
 #include <stdlib.h>
@@ -101,7 +101,8 @@ static bool is_inside(const Block *block, const unsigned char *at, size_t bytes)
     return false;
 }
 
-/* Byte by byte, where the sanitizer does not look: what lies outside of the allocation is as good as any other value. */
+/* Byte by byte, where the sanitizer does not look: what lies outside of the allocation is as good as any other
+   value. */
 __attribute__((no_sanitize("address"))) static void copy_bytes(volatile unsigned char *to,
                                                                const volatile unsigned char *from)
 {

@@ -1,6 +1,7 @@
-/* Streams, events and graphs of the emulated run-time. A stream is a queue: about half of what comes is done at once, the rest when
-   somebody waits, so whoever forgets to wait finds nothing done. Work of the legacy stream and of blocking streams of a
-   device is done in the order in which it came, that of other streams on its own; a graph is a list of work. */
+/* Streams, events and graphs of the emulated run-time. A stream is a queue: about half of what comes is done at once,
+   the rest when somebody waits, so whoever forgets to wait finds nothing done. Work of the legacy stream and of
+   blocking streams of a device is done in the order in which it came, that of other streams on its own; a graph is a
+   list of work. */
 #include "runtime.h"
 
 #include <chrono>

@@ -1,5 +1,6 @@
-/* What execute does, call by call: it asks for the current device and launches, allocates nothing on either side, waits for nothing, and
-   so can be captured. Graphs replay to the CPU's bits. What rdx_reduce may do on a capturing stream, and beside one. */
+/* What execute does, call by call: it asks for the current device and launches, allocates nothing on either side, waits
+   for nothing, and so can be captured. Graphs replay to the CPU's bits. What rdx_reduce may do on a capturing stream,
+   and beside one. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -217,7 +218,8 @@ static RdxStatus capture_miss(void *context, RdxStream stream)
     return gpu_run_execute(miss->run, miss->plan, stream);
 }
 
-/* Not in the cache: refused with a sentence, and the capture goes on. On another stream meanwhile: planned, loaded and run. */
+/* Not in the cache: refused with a sentence, and the capture goes on. On another stream meanwhile: planned, loaded and
+   run. */
 START_TEST(misses_while_capturing)
 {
     GpuRun run, beside;

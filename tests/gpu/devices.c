@@ -1,5 +1,5 @@
-/* Several GPUs: the tensors' device id decides where a plan is made and run, whatever device is current, and the current device is the
-   caller's again after every call, also one that fails. */
+/* Several GPUs: the tensors' device id decides where a plan is made and run, whatever device is current, and the
+   current device is the caller's again after every call, also one that fails. */
 #include "gpu.h"
 
 static GpuCase c[2];
@@ -62,7 +62,8 @@ START_TEST(whichever_is_current)
 }
 END_TEST
 
-/* Whatever call fails while another device is visited. Where giving the device back is what fails, it cannot be back. */
+/* Whatever call fails while another device is visited. Where giving the device back is what fails, it cannot be
+   back. */
 START_TEST(given_back_after_errors)
 {
     GpuRun run;

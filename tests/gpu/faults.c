@@ -1,6 +1,6 @@
-/* Every call into CUDA fails once: the k-th of a plan's making, of an execution, of rdx_reduce, for k = 1, 2, ... until none is left.
-   Each time a status with CUDA's name in the sentence, outputs untouched, the current device as it was, nothing leaked, and the next
-   call works. Errors that stay: of the caller's, of the whole device. */
+/* Every call into CUDA fails once: the k-th of a plan's making, of an execution, of rdx_reduce, for k = 1, 2, ... until
+   none is left. Each time a status with CUDA's name in the sentence, outputs untouched, the current device as it was,
+   nothing leaked, and the next call works. Errors that stay: of the caller's, of the whole device. */
 #include "gpu.h"
 
 #include <pthread.h>
@@ -235,7 +235,8 @@ END_TEST
 
 /* ---- A device that is lost ---- */
 
-/* Every call fails, as after a fault in a kernel; then none does, and what rdx_reduce had kept is cleared before it is used. */
+/* Every call fails, as after a fault in a kernel; then none does, and what rdx_reduce had kept is cleared before it is
+   used. */
 START_TEST(errors_that_stay)
 {
     GpuRun run;

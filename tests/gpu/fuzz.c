@@ -1,5 +1,6 @@
-/* Every candidate plan of random CASEs against the CPU's bits; every misalignment of 0 to 15 bytes; workspaces that hold anything. The
-   engine is the one of redax fuzz: buffers travel with their margins and holes, workspaces lie between canaries. */
+/* Every candidate plan of random CASEs against the CPU's bits; every misalignment of 0 to 15 bytes; workspaces that
+   hold anything. The engine is the one of redax fuzz: buffers travel with their margins and holes, workspaces lie
+   between canaries. */
 #include "gpu.h"
 
 #include "fuzz.h"
@@ -72,7 +73,8 @@ START_TEST(alignments)
 }
 END_TEST
 
-/* Rows around the sizes of words, vectors, threads' shares and lines, which start anywhere in a word, or apart at whole vectors. */
+/* Rows around the sizes of words, vectors, threads' shares and lines, which start anywhere in a word, or apart at whole
+   vectors. */
 START_TEST(short_rows)
 {
     static const char *const ops[] = {
@@ -106,7 +108,8 @@ START_TEST(short_rows)
 }
 END_TEST
 
-/* Rows that fill groups of the ring, and those that do not: lanes of one line, of two, of four and more, over few columns and many. */
+/* Rows that fill groups of the ring, and those that do not: lanes of one line, of two, of four and more, over few
+   columns and many. */
 START_TEST(rows_that_fill_groups)
 {
     static const char *const ops[] = {"sum:f32", "sum:bf16", "argmax:f32",  "var:f32",    "logsumexp:f32",
@@ -127,7 +130,8 @@ START_TEST(rows_that_fill_groups)
 }
 END_TEST
 
-/* Few columns as one stream, which starts at a vector or inside one: less than a chunk, whole chunks, ragged ones, runs of several. */
+/* Few columns as one stream, which starts at a vector or inside one: less than a chunk, whole chunks, ragged ones, runs
+   of several. */
 START_TEST(few_columns)
 {
     static const char *const ops[] = {"sum:f32", "sum:bf16", "argmin:f32",  "var:f32",    "logsumexp:f32",
@@ -150,8 +154,8 @@ START_TEST(few_columns)
 }
 END_TEST
 
-/* Nothing but the head is expected of a workspace: the same plan with other contents behind the head gives the same bits, and the
-   head is zero again each time. The engine's canaries lie on both sides. */
+/* Nothing but the head is expected of a workspace: the same plan with other contents behind the head gives the same
+   bits, and the head is zero again each time. The engine's canaries lie on both sides. */
 START_TEST(workspaces_hold_anything)
 {
     static GpuCase c;

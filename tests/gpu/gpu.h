@@ -1,7 +1,8 @@
-/* What the files of the GPU suite share: the plugin, settings, what a test needs, and a CASE with its right answer on a device.
+/* What the files of the GPU suite share: the plugin, settings, what a test needs, and a CASE with its right answer on a
+   device.
 
-   The suite is one process (CUDA does not survive a fork) and speaks to CUDA through the plugin's table alone, so that no CUDA
-   header is needed and a plugin that emulates the device runs it too.
+   The suite is one process (CUDA does not survive a fork) and speaks to CUDA through the plugin's table alone, so that
+   no CUDA header is needed and a plugin that emulates the device runs it too.
 
    Settings, from the environment:
      RDX_GPU_FUZZ_CASES   cases of the fuzz (20000), RDX_GPU_FUZZ_SEED which (1)
@@ -62,8 +63,8 @@ typedef struct GpuCase {
     unsigned char *right[RDX_CASE_TENSORS]; /* the CPU's outputs */
 } GpuCase;
 
-/* Outputs must be row-major. Large: make it static. Of a text "CASE|CASE" the latter is for the emulator, whose threads take a thousand times
-   as long: the same kernel, with less to do. */
+/* Outputs must be row-major. Large: make it static. Of a text "CASE|CASE" the latter is for the emulator, whose threads
+   take a thousand times as long: the same kernel, with less to do. */
 void gpu_case_open(GpuCase *c, const char *text, int id);
 void gpu_case_close(GpuCase *c);
 

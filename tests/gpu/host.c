@@ -1,5 +1,5 @@
-/* What holds with and without a GPU: CUDA tensors get a status and a sentence, nothing is written, the CPU goes on; statuses of CUDA's
-   errors; children of forks. */
+/* What holds with and without a GPU: CUDA tensors get a status and a sentence, nothing is written, the CPU goes on;
+   statuses of CUDA's errors; children of forks. */
 #include "gpu.h"
 
 #include "given.h"

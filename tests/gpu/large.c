@@ -1,5 +1,5 @@
-/* Beyond 2^31: elements, bytes, outputs and offsets, on dense data and through large strides, against the CPU's bits. Some of these
-   take several GB on both sides; RDX_GPU_LARGE=0 leaves them out. */
+/* Beyond 2^31: elements, bytes, outputs and offsets, on dense data and through large strides, against the CPU's bits.
+   Some of these take several GB on both sides; RDX_GPU_LARGE=0 leaves them out. */
 #include "gpu.h"
 
 #include <stdio.h>

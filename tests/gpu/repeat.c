@@ -1,5 +1,5 @@
-/* Races show as runs that differ: each candidate of a few CASEs, whose outputs are joined by several warps, blocks or launches, runs
-   many times, waited for and in a row. */
+/* Races show as runs that differ: each candidate of a few CASEs, whose outputs are joined by several warps, blocks or
+   launches, runs many times, waited for and in a row. */
 #include "gpu.h"
 
 static GpuCase c;

@@ -1,5 +1,5 @@
-/* One plan on several streams and from several host threads, each with its own workspace; rdx_reduce likewise, with the workspaces that it
-   keeps for itself, one per stream. */
+/* One plan on several streams and from several host threads, each with its own workspace; rdx_reduce likewise, with the
+   workspaces that it keeps for itself, one per stream. */
 #include "gpu.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* One case of CUB: peer_cub.py compiles this file for an op, a dtype and a layout, and calls it through ctypes.
 
-   Macros, in a header of a few lines: IN element type, ACC what is added up, OUT element type of the output, OP the functor,
-   INIT its neutral element,
-   LIFT(x) an element as ACC, FINISH(a, n) ACC as OUT, PLAIN 1 where both do nothing (CUB then sees bare pointers and loads
-   vectors), SEGMENTS 0: DeviceReduce of everything, 1: DeviceSegmentedReduce, ARG 1: OP's name is ArgMin or ArgMax.
+   Macros, in a header of a few lines: IN element type, ACC what is added up, OUT element type of the output, OP the
+   functor, INIT its neutral element, LIFT(x) an element as ACC, FINISH(a, n) ACC as OUT, PLAIN 1 where both do nothing
+   (CUB then sees bare pointers and loads vectors), SEGMENTS 0: DeviceReduce of everything, 1: DeviceSegmentedReduce,
+   ARG 1: OP's name is ArgMin or ArgMax.
 
    open -> copies of the input in one allocation, every copy reduced once, then a graph of calls over rotated copies;
    replay -> microseconds of the graph. Sizes in elements where not said otherwise. */

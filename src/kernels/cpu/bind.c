@@ -83,8 +83,8 @@ static void set_load(RdxLoad *load, const RdxRecipe *recipe)
     }
 }
 
-/* Takes the fold that converts and maps on its way, where there is one. Narrow keys have no kernel for short rows of their own: argmax
-   of 64 f16 6.0 GB/s as one long line, staged 8.7. */
+/* Takes the fold that converts and maps on its way, where there is one. Narrow keys have no kernel for short rows of
+   their own: argmax of 64 f16 6.0 GB/s as one long line, staged 8.7. */
 static void fuse(RdxCpuCode *code, const RdxRecipe *recipe, const RdxConfig *config)
 {
     const RdxFused *fused = code->isa->fused;
@@ -107,8 +107,9 @@ static void fuse(RdxCpuCode *code, const RdxRecipe *recipe, const RdxConfig *con
         set_narrow(code, recipe);
 }
 
-/* Whether memory goes on where a row or a run of it ends, so that what is asked for ahead is read: with the next row, or because it is long
-   (LONG_RUN). Rows of 1024 f32 every 8 KB, two threads of a Xeon: at a pace 15 GB/s, else 25. Columns judge for themselves. */
+/* Whether memory goes on where a row or a run of it ends, so that what is asked for ahead is read: with the next row,
+   or because it is long (LONG_RUN). Rows of 1024 f32 every 8 KB, two threads of a Xeon: at a pace 15 GB/s, else 25.
+   Columns judge for themselves. */
 static bool goes_on(const RdxSpace *space)
 {
     const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;

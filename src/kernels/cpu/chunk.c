@@ -1,6 +1,6 @@
-/* What strategies share: staging and folding of lines, the fold of contiguous rows and chunks, and the tree over chunks.
-   Elements that are neither of the working type nor fused into the fold are converted and mapped tile by tile into scratch that
-   stays in L1; all others go to the fold as they lie. */
+/* What strategies share: staging and folding of lines, the fold of contiguous rows and chunks, and the tree over
+   chunks. Elements that are neither of the working type nor fused into the fold are converted and mapped tile by tile
+   into scratch that stays in L1; all others go to the fold as they lie. */
 #include "worker.h"
 
 enum {
@@ -127,8 +127,9 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
     }
 }
 
-/* Rows whose last line is not whole: where that line is the last by its index and, of bf16 that folds take in pairs, even. Rows of 1000 f32, 7
-   lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s of two threads on a Zen 4, so 27. */
+/* Rows whose last line is not whole: where that line is the last by its index and, of bf16 that folds take in pairs,
+   even. Rows of 1000 f32, 7 lines and the ragged one over columns of 8 and of 7 at once: 10 GB/s of two threads on a
+   Zen 4, so 27. */
 static bool may_be_ragged(const RdxWorker *worker, int64_t n)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -144,8 +145,8 @@ bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
            (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
 }
 
-/* Field by field, where the caller has it: clearing all of it takes a string instruction, and copying it waits for its stores (rows
-   of 1024 i8, one by one from L2: 22 GB/s, so 11). */
+/* Field by field, where the caller has it: clearing all of it takes a string instruction, and copying it waits for its
+   stores (rows of 1024 i8, one by one from L2: 22 GB/s, so 11). */
 RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const unsigned char *in, int64_t step,
                                 int64_t count, int64_t n, int64_t index, const RdxStrip *nodes)
 {

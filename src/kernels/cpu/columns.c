@@ -1,9 +1,10 @@
 /* columns: outputs lie side by side, or apart in strips.
-   Lines (variant 1): the reduced dim is contiguous with the kept one, so a line of L elements for each of C columns is L * C
-   consecutive elements: add 16 such lines, then join lanes. For up to some hundred columns.
-   Strips (variant 0): a strip of columns takes one lane after the other, 16 rows at a time, L rows apart; lanes come in the order
-   of the halving tree (0, L/2, L/4, 3L/4, ...), so that log2 L strips of partial results are enough; short lanes several at once. Measured at 512 MB, f32, two
-   threads, where rows in any order reach 46 to 50 GB/s: strips of 4 KB 43, of 16 KB 48. */
+   Lines (variant 1): the reduced dim is contiguous with the kept one, so a line of L elements for each of C columns is
+   L * C consecutive elements: add 16 such lines, then join lanes. For up to some hundred columns.
+   Strips (variant 0): a strip of columns takes one lane after the other, 16 rows at a time, L rows apart; lanes come in
+   the order of the halving tree (0, L/2, L/4, 3L/4, ...), so that log2 L strips of partial results are enough; short
+   lanes several at once. Measured at 512 MB, f32, two threads, where rows in any order reach 46 to 50 GB/s: strips of 4
+   KB 43, of 16 KB 48. */
 #include "worker.h"
 
 #include "../../iter/walk.h"
@@ -147,14 +148,14 @@ static void fold_wide(RdxWorker *worker, const Strip *strip, int level, RdxStrip
 }
 
 enum {
-    EXACT_LINES =
-        8, /* rows of a power of two of bytes share the sets of L1, which have 12 ways: of 16 KB on two threads of a Xeon, 16 at once and
-                        8, max f32 27 and 31 GB/s, f64 20 and 28, argmax f32 25 and 28, count 25 and 30 */
+    /* Rows of a power of two of bytes share the sets of L1, which have 12 ways: of 16 KB on two threads of a Xeon, 16
+       at once and 8, max f32 27 and 31 GB/s, f64 20 and 28, argmax f32 25 and 28, count 25 and 30. */
+    EXACT_LINES = 8,
     NARROW_LINES = 128,
 };
 
-/* Lines of `wide` rows each, from row `first` on, in the order of logical indices, some at once; of narrow elements so many as a fold holds:
-   128 u8 add up to what an i16 holds, and 128 truths to what a u8 holds (RdxWide_t8). */
+/* Lines of `wide` rows each, from row `first` on, in the order of logical indices, some at once; of narrow elements so
+   many as a fold holds: 128 u8 add up to what an i16 holds, and 128 truths to what a u8 holds (RdxWide_t8). */
 static void fold_in_order(RdxWorker *worker, const Strip *strip, int64_t first, int64_t count, int64_t wide, int level,
                           RdxStrip nodes)
 {
@@ -180,9 +181,9 @@ static void fold_in_order(RdxWorker *worker, const Strip *strip, int64_t first, 
     }
 }
 
-/* Where any order gives the same bits, rows are taken as they come, and narrow ones that touch some as one wide row: sums of 127 columns of i8 6
-   GB/s one by one, and 22. Where a chunk is shared, the rows of a residue follow each other: every fourth KB of i8 took two threads longer than
-   one took all of it (4096 x 1024, 292 and 170 us). */
+/* Where any order gives the same bits, rows are taken as they come, and narrow ones that touch some as one wide row:
+   sums of 127 columns of i8 6 GB/s one by one, and 22. Where a chunk is shared, the rows of a residue follow each
+   other: every fourth KB of i8 took two threads longer than one took all of it (4096 x 1024, 292 and 170 us). */
 static void fold_exact(RdxWorker *worker, const Strip *strip, int level, RdxStrip nodes)
 {
     const int64_t residue = worker->residue, each = strip->n / worker->config->residues,

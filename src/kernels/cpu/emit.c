@@ -1,5 +1,6 @@
-/* From nodes to memory: finish, alpha and beta, one rounding into the output dtype, and the places where a result goes (the step
-   of the block, and every copy where the input was broadcast). The only file of the CPU half that writes outputs. */
+/* From nodes to memory: finish, alpha and beta, one rounding into the output dtype, and the places where a result goes
+   (the step of the block, and every copy where the input was broadcast). The only file of the CPU half that writes
+   outputs. */
 #include "emit.h"
 
 #include "../../iter/walk.h"

@@ -8,7 +8,8 @@
 extern const RdxAlgebraCode RDX_LEVEL(folds_real)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 extern const RdxAlgebraCode RDX_LEVEL(folds_int)[RDX_ALGEBRA_COUNT][RDX_WORK_COUNT];
 
-/* One entry of them: what fold.inc makes of an algebra over a working type, with joins of the algebra whose nodes it has. */
+/* One entry of them: what fold.inc makes of an algebra over a working type, with joins of the algebra whose nodes it
+   has. */
 #define RDX_FOLDS(algebra, nodes, suffix, short_rows, join_lanes)                                                      \
     {                                                                                                                  \
         algebra##_fold_##suffix, algebra##_rows_##suffix, nodes##_join_##suffix, nodes##_halve_##suffix,               \

@@ -1,5 +1,5 @@
-/* The floating-point environment that the bits are defined in: round to nearest even, subnormals kept, no traps. Workers and
-   execute enter it and give the caller's back; two register moves. */
+/* The floating-point environment that the bits are defined in: round to nearest even, subnormals kept, no traps.
+   Workers and execute enter it and give the caller's back; two register moves. */
 #ifndef RDX_KERNELS_CPU_FP_H
 #define RDX_KERNELS_CPU_FP_H
 

@@ -1,5 +1,5 @@
-/* A group: the elements of one register of AVX2, eight as f32 or four as f64 (groups.inc); AVX-512 does the same. Functions carry
-   the type that is added. */
+/* A group: the elements of one register of AVX2, eight as f32 or four as f64 (groups.inc); AVX-512 does the same.
+   Functions carry the type that is added. */
 #ifndef RDX_KERNELS_CPU_GROUPS_H
 #define RDX_KERNELS_CPU_GROUPS_H
 

@@ -16,7 +16,8 @@ static bool always(void)
 }
 
 #if defined(__x86_64__)
-/* clang 14's __builtin_cpu_supports does not know "f16c". That the system saves the registers is in the answer for AVX2. */
+/* clang 14's __builtin_cpu_supports does not know "f16c". That the system saves the registers is in the answer for
+   AVX2. */
 static bool has_f16c(void)
 {
     unsigned a, b, c, d;

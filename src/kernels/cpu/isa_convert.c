@@ -1,5 +1,5 @@
-/* convert: contiguous elements -> working type, at one ISA level. An entry of NULL in the table means that the element is of the
-   working type already. Integers whose bits alone matter (u32, u64) pass as i32 and i64. */
+/* convert: contiguous elements -> working type, at one ISA level. An entry of NULL in the table means that the element
+   is of the working type already. Integers whose bits alone matter (u32, u64) pass as i32 and i64. */
 #include "folds.h"
 
 #include "../scalar.h"

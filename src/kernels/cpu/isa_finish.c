@@ -1,7 +1,7 @@
-/* finish: nodes -> results, and store: results -> elements of the output dtype, at one ISA level. Once per output, so what counts
-   here is one rounding in the right place, not speed; still, columns of few rows pass through and the loops vectorise.
-   Results are of type recipe->result; complex results are pairs. The second result is a mean (of that type), an index (i64) or
-   the other value of minmax. */
+/* finish: nodes -> results, and store: results -> elements of the output dtype, at one ISA level. Once per output, so
+   what counts here is one rounding in the right place, not speed; still, columns of few rows pass through and the loops
+   vectorise. Results are of type recipe->result; complex results are pairs. The second result is a mean (of that type),
+   an index (i64) or the other value of minmax. */
 #include "folds.h"
 
 #include "../algebra.h"
@@ -291,7 +291,8 @@ void *RDX_LEVEL(finish)(const RdxRecipe *recipe, const RdxStrip *at, int64_t n, 
     return room;
 }
 
-/* result = alpha * result + beta * old, each product rounded; old NULL where beta is 0. Values, so twice n where complex. */
+/* result = alpha * result + beta * old, each product rounded; old NULL where beta is 0. Values, so twice n where
+   complex. */
 void RDX_LEVEL(scale)(RdxWork work, void *result, const void *old, int64_t n, double alpha, double beta)
 {
     if (work == RDX_WORK_F32)

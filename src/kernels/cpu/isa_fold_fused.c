@@ -1,6 +1,6 @@
-/* Folds that convert and map elements as they load them, at one ISA level, for what is asked for most: sums, sums of squares and
-   variances of bf16 and f16, extremes of floats and of narrow integers, predicates of f32 and bool. Everything else goes through
-   the stage of chunk.c. */
+/* Folds that convert and map elements as they load them, at one ISA level, for what is asked for most: sums, sums of
+   squares and variances of bf16 and f16, extremes of floats and of narrow integers, predicates of f32 and bool.
+   Everything else goes through the stage of chunk.c. */
 #include "folds.h"
 
 #include "../algebra.h"
@@ -110,8 +110,8 @@ const RdxFused RDX_LEVEL(fused)[] = {{0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}}
 #define INDEXED 1
 #include "fold.inc"
 
-/* Truth by integers: what lies from TURN on, NAN_KEY values wide, counts. Lanes are as wide as the elements: narrowing each
-   line's truths to bytes took more than adding them up (33 GB/s from L2, so 49). */
+/* Truth by integers: what lies from TURN on, NAN_KEY values wide, counts. Lanes are as wide as the elements: narrowing
+   each line's truths to bytes took more than adding them up (33 GB/s from L2, so 49). */
 #define A isum
 #define A_UPPER ISUM
 #define T int32_t

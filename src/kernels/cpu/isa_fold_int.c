@@ -1,5 +1,5 @@
-/* The folds of the algebras over integers and keys at one ISA level, and of sums that widen. The table has what recipes ask for,
-   here or at the level below. */
+/* The folds of the algebras over integers and keys at one ISA level, and of sums that widen. The table has what recipes
+   ask for, here or at the level below. */
 #include "folds.h"
 
 #include "../algebra.h"

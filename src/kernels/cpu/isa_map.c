@@ -1,5 +1,5 @@
-/* map: what happens to converted elements before the algebra, at one ISA level: omission, absolute values and powers, keys that
-   order like the values, predicates. One pass over values that lie in L1. */
+/* map: what happens to converted elements before the algebra, at one ISA level: omission, absolute values and powers,
+   keys that order like the values, predicates. One pass over values that lie in L1. */
 #include "folds.h"
 
 #include "../algebra.h"

@@ -1,4 +1,5 @@
-/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and rows turned into columns. */
+/* Moves of elements by size, at one ISA level: gather and scatter between strided and consecutive places, and rows
+   turned into columns. */
 #include "folds.h"
 
 #include <string.h>
@@ -10,9 +11,10 @@ typedef struct Sixteen {
     uint64_t low, high;
 } Sixteen;
 
-/* Loads may be unaligned to the element: the planner only promises the alignment of one part of a complex number. Where every second
-   element is asked for and has 4 bytes or fewer, it is the lower half of a Word, which compilers narrow in vectors (0.5 instructions a
-   byte that is gathered, where picking bytes takes 1.9); the last one is picked, lest what is behind it be read. */
+/* Loads may be unaligned to the element: the planner only promises the alignment of one part of a complex number. Where
+   every second element is asked for and has 4 bytes or fewer, it is the lower half of a Word, which compilers narrow in
+   vectors (0.5 instructions a byte that is gathered, where picking bytes takes 1.9); the last one is picked, lest what
+   is behind it be read. */
 #define GATHER(T, Word, NARROW)                                                                                        \
     RDX_ALWAYS_INLINE void halves_##T(T *dst, const unsigned char *src, const int n)                                   \
     {                                                                                                                  \
@@ -87,8 +89,8 @@ enum { STEP = 64 };
 enum { STEP = 32 };
 #endif
 
-/* `count` runs of at least `size` bytes, in steps of that many; the last step ends where the run ends. size and steps are constants; steps 0:
-   as many as there are. */
+/* `count` runs of at least `size` bytes, in steps of that many; the last step ends where the run ends. size and steps
+   are constants; steps 0: as many as there are. */
 RDX_ALWAYS_INLINE void copy_steps(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
                                   int64_t bytes, int64_t count, int64_t ahead, const int64_t size, const int64_t steps)
 {
@@ -104,8 +106,8 @@ RDX_ALWAYS_INLINE void copy_steps(unsigned char *to, int64_t to_step, const unsi
 }
 
 #if defined(__AVX512F__)
-/* `count` runs to places that lie alike in their cache lines, line by line, as many as a constant says: what crosses lines is stored in two
-   turns. Nothing is read or written outside the runs, wherever the vectors begin and end. */
+/* `count` runs to places that lie alike in their cache lines, line by line, as many as a constant says: what crosses
+   lines is stored in two turns. Nothing is read or written outside the runs, wherever the vectors begin and end. */
 RDX_ALWAYS_INLINE void copy_lines(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
                                   int64_t bytes, int64_t count, int64_t ahead, const int64_t lines)
 {
@@ -124,8 +126,9 @@ RDX_ALWAYS_INLINE void copy_lines(unsigned char *to, int64_t to_step, const unsi
 }
 #endif
 
-/* Runs of up to eight steps or lines have a loop each, without a branch in it. Sums of f32 in L2 over axes 0 and 2 of 32 x 64 x n, one thread of
-   a Xeon of the Sapphire Rapids class, GB/s, in steps of 32 bytes and so: n = 49 16.4 and 18.3, 64 24.3 and 30.0, 80 22.1 and 28.5. */
+/* Runs of up to eight steps or lines have a loop each, without a branch in it. Sums of f32 in L2 over axes 0 and 2 of
+   32 x 64 x n, one thread of a Xeon of the Sapphire Rapids class, GB/s, in steps of 32 bytes and so: n = 49 16.4 and
+   18.3, 64 24.3 and 30.0, 80 22.1 and 28.5. */
 void RDX_LEVEL(copy_runs)(void *dst, int64_t dst_step, const void *src, int64_t src_step, int64_t bytes, int64_t count,
                           int64_t ahead)
 {
@@ -203,9 +206,9 @@ void RDX_LEVEL(scatter)(void *dst, int64_t step, const void *src, int64_t n, int
     }
 }
 
-/* Rows turned into columns, a tile at a time: as many rows as 16 bytes have elements, as many elements of each. Interleaving row i with
-   row i + side / 2, and the vectors that this gives again, turns the tile after log2(side) rounds. Two tiles at once in registers of 32
-   bytes: between a quarter slower and an eighth faster. */
+/* Rows turned into columns, a tile at a time: as many rows as 16 bytes have elements, as many elements of each.
+   Interleaving row i with row i + side / 2, and the vectors that this gives again, turns the tile after log2(side)
+   rounds. Two tiles at once in registers of 32 bytes: between a quarter slower and an eighth faster. */
 enum { TILE_BYTES = 16 };
 #define PAIRS_1(at, n) (at), (n) + (at)
 #define PAIRS_2(at, n) PAIRS_1(at, n), PAIRS_1((at) + 1, n)
@@ -296,8 +299,9 @@ static inline void stream_line(unsigned char *to, const unsigned char *from)
 }
 #endif
 
-/* Whole cache lines go to memory without being read first, with AVX-512 in one store, and nothing waits here until they are there: rows of 8
-   of two threads of a Xeon of the Sapphire Rapids class i8 69% of the ceiling, so 92, f32 76 and 82, maxima 74 and 82. */
+/* Whole cache lines go to memory without being read first, with AVX-512 in one store, and nothing waits here until they
+   are there: rows of 8 of two threads of a Xeon of the Sapphire Rapids class i8 69% of the ceiling, so 92, f32 76 and
+   82, maxima 74 and 82. */
 void RDX_LEVEL(stream)(void *dst, const void *src, int64_t bytes)
 {
     int64_t at = 0;

@@ -1,14 +1,15 @@
-/* Extremes of elements of 8 and 16 bits in lanes as narrow as they are, two or four times as many to a vector as of i32. The lanes are
-   sealed into nodes of i32 (algebra_int.inc), which know nothing of it.
-   Suffix k16: keys of i16, stretched to those of f32 with the same upper half; k8: of u8, off by RdxCpuCode's key_offset. */
+/* Extremes of elements of 8 and 16 bits in lanes as narrow as they are, two or four times as many to a vector as of
+   i32. The lanes are sealed into nodes of i32 (algebra_int.inc), which know nothing of it.
+   Suffix k16: keys of i16, stretched to those of f32 with the same upper half; k8: of u8, off by RdxCpuCode's
+   key_offset. */
 #ifndef RDX_KERNELS_CPU_NARROW_H
 #define RDX_KERNELS_CPU_NARROW_H
 
 #include "../algebra.h"
 #include "isa.h"
 
-/* A 16-bit float to a key that orders like it: the upper half of what rdx_key_f32 makes of a bf16, but where zeros are equal of the
-   negated magnitude, one comparison less. */
+/* A 16-bit float to a key that orders like it: the upper half of what rdx_key_f32 makes of a bf16, but where zeros are
+   equal of the negated magnitude, one comparison less. */
 RDX_INLINE int16_t rdx_narrow_key_16(uint16_t bits, const bool zeros_equal, const RdxLoad load)
 {
     const int16_t magnitude = (int16_t)(bits & 0x7fff);

@@ -1,8 +1,10 @@
-/* The plain reading of the tree, one output and one element at a time, slow and short. It shares with the fast paths what an
-   element becomes (convert, map) and the algebra's lift, push and join, never their order, their addresses or their loops:
+/* The plain reading of the tree, one output and one element at a time, slow and short. It shares with the fast paths
+   what an element becomes (convert, map) and the algebra's lift, push and join, never their order, their addresses or
+   their loops:
 
      lane(j)  = elements j, j + L, j + 2L, ... of a chunk, folded in that order
-     T(L, j)  = lane(j);   T(h, r) = join(T(2h, r), T(2h, r + h)) for 0 <= r < h, a missing partner skipped;   chunk = T(1, 0)
+     T(L, j)  = lane(j);   T(h, r) = join(T(2h, r), T(2h, r + h)) for 0 <= r < h, a missing partner skipped
+     chunk    = T(1, 0)
      result   = chunks joined by adjacent pairs, level by level; an odd last one moves up */
 #include "worker.h"
 
@@ -65,7 +67,8 @@ static Node tree(RdxWorker *worker, const unsigned char *in, int64_t first, int6
     return a;
 }
 
-/* Chunks by adjacent pairs: a stack of finished runs, each twice as long as the next; the ragged right edge joins last. */
+/* Chunks by adjacent pairs: a stack of finished runs, each twice as long as the next; the ragged right edge joins
+   last. */
 static Node row(RdxWorker *worker, const unsigned char *in)
 {
     Node stack[64];

@@ -1,13 +1,15 @@
-/* rows: each output's elements lie in one contiguous run, chunk after chunk; a chunk is folded where it lies, 16 lines of L lanes.
-   Several runs (of several reduced dims) that are whole lines are folded where they lie too; else a chunk that meets the end of one is
-   gathered, of some neighbouring outputs at once.
-   gather: elements lie anywhere; each chunk is copied into scratch, run by run, and folded there. Index ops whose chunk is not affine in
-   the logical index fold line by line, each with its own table of indices; their joins are exact, so the order is free. */
+/* rows: each output's elements lie in one contiguous run, chunk after chunk; a chunk is folded where it lies, 16 lines
+   of L lanes. Several runs (of several reduced dims) that are whole lines are folded where they lie too; else a chunk
+   that meets the end of one is gathered, of some neighbouring outputs at once.
+   gather: elements lie anywhere; each chunk is copied into scratch, run by run, and folded there. Index ops whose chunk
+   is not affine in the logical index fold line by line, each with its own table of indices; their joins are exact, so
+   the order is free. */
 #include "worker.h"
 
 #include "../../iter/walk.h"
 
-/* One run of n elements, `step` bytes apart; steps of 2 elements, where every line is needed, are asked for by the copy itself. */
+/* One run of n elements, `step` bytes apart; steps of 2 elements, where every line is needed, are asked for by the copy
+   itself. */
 static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned char *from, int64_t n, int64_t step)
 {
     const int size = worker->space->in_size;
@@ -22,8 +24,8 @@ static void copy_run(const RdxWorker *worker, unsigned char *to, const unsigned 
     }
 }
 
-/* What to ask for while runs of neighbouring outputs are copied: those that come some 3 KB later, or nothing where one run is as
-   long itself. */
+/* What to ask for while runs of neighbouring outputs are copied: those that come some 3 KB later, or nothing where one
+   run is as long itself. */
 static int64_t ahead_of(const RdxWorker *worker, int64_t outputs)
 {
     const RdxSpace *space = worker->space;
@@ -35,7 +37,8 @@ static int64_t ahead_of(const RdxWorker *worker, int64_t outputs)
     return run_bytes >= ahead ? 0 : inner[-1].in * rdx_div_up(ahead, outputs * run_bytes);
 }
 
-/* Copies n elements from e on, of each of some neighbouring outputs, into the raw scratch, and their logical indices into the table. */
+/* Copies n elements from e on, of each of some neighbouring outputs, into the raw scratch, and their logical indices
+   into the table. */
 static void copy_elements(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, bool indices)
 {
     const RdxSpace *space = worker->space;
@@ -85,8 +88,8 @@ static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n,
     rdx_strip_copy(nodes, all, recipe, 1);
 }
 
-/* A sum that widens, whose order does not show: each run is added up straight, wherever it begins and ends, whole ones at one distance
-   some at once. */
+/* A sum that widens, whose order does not show: each run is added up straight, wherever it begins and ends, whole ones
+   at one distance some at once. */
 static int64_t sum_of_runs(RdxWorker *worker, const unsigned char *in, int64_t e, int64_t n)
 {
     const RdxSpace *space = worker->space;
@@ -124,8 +127,9 @@ static void add_up(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
                      sum_of_runs(worker, block->in + i * block->in_step, e, rdx_min(chunk, end - e));
 }
 
-/* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from several have
-   each their index in the table, else the table holds the indices within a line, the same for every line. */
+/* Whether the logical index does not go on from run to run as it does within one: then elements that are copied from
+   several have each their index in the table, else the table holds the indices within a line, the same for every
+   line. */
 static bool has_index_table(const RdxWorker *worker)
 {
     const RdxSpace *space = worker->space;
@@ -154,8 +158,8 @@ static void fold_row_runs(RdxWorker *worker, const RdxBlock *some, int64_t e, in
     rdx_rows_fold_runs(worker, some->in, some->in_step, some->outputs, n, run, from, index, &nodes);
 }
 
-/* The same with lines that are converted first, or of indices in any order: the lines are folded where they lie, by ascending logical
-   index. */
+/* The same with lines that are converted first, or of indices in any order: the lines are folded where they lie, by
+   ascending logical index. */
 static void fold_scattered(RdxWorker *worker, const RdxBlock *some, int64_t e, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -268,8 +272,8 @@ typedef struct Rows {
     int64_t end; /* the chunk behind the last one */
 } Rows;
 
-/* How many outputs are folded in one go, `chunks` chunks of each: up to RUN chunks that follow each other in memory (rows of 4096 f32
-   from L2: 61 GB/s row by row, 85 so). */
+/* How many outputs are folded in one go, `chunks` chunks of each: up to RUN chunks that follow each other in memory
+   (rows of 4096 f32 from L2: 61 GB/s row by row, 85 so). */
 static int64_t outputs_a_run(const RdxWorker *worker, const RdxBlock *block, int64_t chunks)
 {
     const RdxRecipe *recipe = worker->recipe;
@@ -277,8 +281,8 @@ static int64_t outputs_a_run(const RdxWorker *worker, const RdxBlock *block, int
     return follow && !recipe->indexed ? RUN / chunks : 1;
 }
 
-/* `chunks` chunks, a power of two, from element e on of all outputs of the leaf: the lanes of some outputs' are joined side by side,
-   then they themselves by adjacent pairs. */
+/* `chunks` chunks, a power of two, from element e on of all outputs of the leaf: the lanes of some outputs' are joined
+   side by side, then they themselves by adjacent pairs. */
 static void fold_runs(const RdxTree *tree, int64_t e, int64_t chunks, RdxStrip nodes)
 {
     RdxWorker *worker = tree->worker;
@@ -327,8 +331,8 @@ static void leaf(const RdxTree *tree, int64_t number, int level, RdxStrip nodes)
     }
 }
 
-/* Chunks of a leaf, a power of two, that lie in one run: all `count` of a short row, RUN of a long one, as many of each of several
-   runs as divide them; 0: chunks are folded one by one. */
+/* Chunks of a leaf, a power of two, that lie in one run: all `count` of a short row, RUN of a long one, as many of each
+   of several runs as divide them; 0: chunks are folded one by one. */
 static int64_t run_of(const RdxWorker *worker, Reach reach, int64_t first, int64_t count)
 {
     const RdxSpace *space = worker->space;
@@ -357,7 +361,8 @@ static void reduce(RdxWorker *worker, const RdxBlock *block, int64_t first, int6
     Rows rows = {&one, reach, run_of(worker, reach, first, count), first + count};
     if (!(reach == COPIED && has_index_table(worker)))
         rdx_chunk_offsets(worker, 1);
-    /* Chunks of many runs take all outputs in turn: the runs of neighbours follow each other. So do rows of one leaf. */
+    /* Chunks of many runs take all outputs in turn: the runs of neighbours follow each other. So do rows of one
+       leaf. */
     bool in_turn =
         rows.run == count || reach == SCATTERED || rdx_rows_together(worker->space, recipe, worker->config) > 1;
     const int64_t together = in_turn ? block->outputs : 1, leaf_chunks = rdx_max(rows.run, 1);

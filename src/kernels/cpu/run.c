@@ -1,7 +1,7 @@
-/* The CPU launcher: cuts a launch into work items (a block of outputs x a part of the reduced range), hands them to threads,
-   joins parts, emits. Items are numbered block by block, part by part; each thread has a contiguous share of them, and when it is
-   done with that it helps with the others'. Bits do not depend on any of this: parts are aligned power-of-two runs of chunks, or residue classes
-   of a chunk's lanes, so a part is a subtree. */
+/* The CPU launcher: cuts a launch into work items (a block of outputs x a part of the reduced range), hands them to
+   threads, joins parts, emits. Items are numbered block by block, part by part; each thread has a contiguous share of
+   them, and when it is done with that it helps with the others'. Bits do not depend on any of this: parts are aligned
+   power-of-two runs of chunks, or residue classes of a chunk's lanes, so a part is a subtree. */
 #include "run.h"
 
 #include "../../error.h"
@@ -12,8 +12,8 @@
 
 #include <stdatomic.h>
 
-/* Items of a thread that are still to be taken, `grain` at once: by whoever comes, so that a thread that is late, because it slept or the machine
-   has other work, holds up nobody. */
+/* Items of a thread that are still to be taken, `grain` at once: by whoever comes, so that a thread that is late,
+   because it slept or the machine has other work, holds up nobody. */
 typedef struct Share {
     atomic_int_fast64_t next;
     int64_t end, grain;
@@ -202,7 +202,8 @@ static void run_items(Run *run, int64_t items)
     rdx_pool_run(run->sharers, thread_body, run);
 }
 
-/* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk, and nothing that goes past the caches. */
+/* One output of at most a chunk that lies in one piece: no blocks, no parts, nothing to walk, and nothing that goes
+   past the caches. */
 RdxStatus rdx_cpu_launch_one(const RdxLaunch *launch)
 {
     const RdxSpace *space = launch->space;

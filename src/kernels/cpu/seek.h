@@ -1,4 +1,5 @@
-/* What a search through a row of floats asks of a register (seek.inc), from AVX2 on. Functions carry the type. Flags: one for each element. */
+/* What a search through a row of floats asks of a register (seek.inc), from AVX2 on. Functions carry the type. Flags:
+   one for each element. */
 #ifndef RDX_KERNELS_CPU_SEEK_H
 #define RDX_KERNELS_CPU_SEEK_H
 
@@ -12,7 +13,8 @@
 
 #define RDX_SEEK_INLINE static inline __attribute__((always_inline))
 
-/* type: the suffix here; T: the element's; V: a register; F: flags; bits_of_register and suffix: of the intrinsics' names. */
+/* type: the suffix here; T: the element's; V: a register; F: flags; bits_of_register and suffix: of the intrinsics'
+   names. */
 #define RDX_SEEK(type, T, V, F, bits_of_register, suffix)                                                              \
     typedef V rdx_seek_vector_##type;                                                                                  \
     typedef F rdx_seek_flags_##type;                                                                                   \

@@ -1,5 +1,5 @@
-/* short_columns: outputs in short runs, at most a line of elements each. Of a block of whole runs, element e of all outputs is copied side by side and
-   folded, e by e: a lane each, joined across the block. */
+/* short_columns: outputs in short runs, at most a line of elements each. Of a block of whole runs, element e of all
+   outputs is copied side by side and folded, e by e: a lane each, joined across the block. */
 #include "worker.h"
 
 #include "../../iter/walk.h"

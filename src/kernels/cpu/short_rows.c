@@ -1,7 +1,8 @@
-/* short_rows: rows of at most one chunk, many at once, so that joining lanes is a vector operation over the rows of a block.
-   Halves (variant 1): contiguous rows are folded into their lanes, then halved side by side until one node a row is left. Rows of
-   at most L elements that have no kernel are turned into columns; longer ones are folded row by row. Lanes (variant 0): rows that
-   are not contiguous take lane j of all rows at once, like a column; for at most L elements that is one gather. */
+/* short_rows: rows of at most one chunk, many at once, so that joining lanes is a vector operation over the rows of a
+   block. Halves (variant 1): contiguous rows are folded into their lanes, then halved side by side until one node a row
+   is left. Rows of at most L elements that have no kernel are turned into columns; longer ones are folded row by row.
+   Lanes (variant 0): rows that are not contiguous take lane j of all rows at once, like a column; for at most L
+   elements that is one gather. */
 #include "worker.h"
 
 static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *block, int64_t row_bytes)
@@ -64,8 +65,8 @@ static void fold_any_rows(RdxWorker *worker, const RdxBlock *block, int64_t n, R
     worker->code->any_rows(&rows);
 }
 
-/* Rows turned on their side, some at a time, are lines of columns, which join whole registers. The rows two pieces on are asked for into the
-   second cache: no load is in flight while columns are folded and joined. */
+/* Rows turned on their side, some at a time, are lines of columns, which join whole registers. The rows two pieces on
+   are asked for into the second cache: no load is in flight while columns are folded and joined. */
 static void fold_turned(RdxWorker *worker, const RdxBlock *block, int64_t n, int64_t at_once, RdxStrip nodes)
 {
     enum { elements = 4096, whole = 16, far = 8192 };
@@ -95,8 +96,8 @@ static void fold_each_row(RdxWorker *worker, const RdxBlock *block, int64_t n, R
                         rdx_strip_at(rows, recipe, i * recipe->lanes * recipe->unit));
 }
 
-/* Sums that widen: exact, so each run of 8 bytes becomes a node first, and few nodes a row are left to be joined. Not of elements that are narrowed as
-   they are loaded, counts of f32, which would have to be staged. */
+/* Sums that widen: exact, so each run of 8 bytes becomes a node first, and few nodes a row are left to be joined. Not
+   of elements that are narrowed as they are loaded, counts of f32, which would have to be staged. */
 static bool has_words(const RdxWorker *worker, int64_t n)
 {
     const int size = rdx_work_size((RdxWork)worker->recipe->work);
@@ -119,8 +120,8 @@ static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxS
         worker->code->algebra->halve_rows(nodes, room, block->outputs, words, words, 1);
 }
 
-/* The same row by row, but for the shortest: 16 i8 from L2 16 GB/s, by words 28; 64 of them 38 and 25. Few elements that are no whole
-   vectors are turned: 4 f32 that count 2.1 GB/s, so 7.9, 5 i8 3.3 and 5.1, but 23 i8 6.6 and 3.2. */
+/* The same row by row, but for the shortest: 16 i8 from L2 16 GB/s, by words 28; 64 of them 38 and 25. Few elements
+   that are no whole vectors are turned: 4 f32 that count 2.1 GB/s, so 7.9, 5 i8 3.3 and 5.1, but 23 i8 6.6 and 3.2. */
 static bool sums_rows(const RdxWorker *worker, int64_t n)
 {
     enum { shortest = 64, fewest = 16, vector = 32 };

@@ -22,7 +22,8 @@ static inline unsigned char *rdx_strip_lay(RdxStrip *strip, unsigned char *base,
     return base;
 }
 
-/* A copy part by part: two that were just stored are not ready to be loaded as one (an execute of 16 elements 63 ns so, else 53). */
+/* A copy part by part: two that were just stored are not ready to be loaded as one (an execute of 16 elements 63 ns so,
+   else 53). */
 static inline void rdx_strip_set(RdxStrip *to, const RdxStrip *from)
 {
     _Static_assert(RDX_MAX_PARTS == 4, "every part");

@@ -1,5 +1,6 @@
-/* Loop marks for the files that are compiled once per ISA level: iterations are independent, whatever pointers may look like. A
-   block loop runs a few times, known when it is compiled: gcc would unroll it before it vectorises, into halves and quarters. */
+/* Loop marks for the files that are compiled once per ISA level: iterations are independent, whatever pointers may look
+   like. A block loop runs a few times, known when it is compiled: gcc would unroll it before it vectorises, into halves
+   and quarters. */
 #ifndef RDX_KERNELS_CPU_VECTOR_H
 #define RDX_KERNELS_CPU_VECTOR_H
 

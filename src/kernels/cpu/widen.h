@@ -1,5 +1,5 @@
-/* f16 -> f32 and back for the files that are compiled once per ISA level: one instruction where there is one, which compilers do
-   not put into a loop by themselves. With n known at compile time what is widened stays in registers. */
+/* f16 -> f32 and back for the files that are compiled once per ISA level: one instruction where there is one, which
+   compilers do not put into a loop by themselves. With n known at compile time what is widened stays in registers. */
 #ifndef RDX_KERNELS_CPU_WIDEN_H
 #define RDX_KERNELS_CPU_WIDEN_H
 
@@ -27,8 +27,8 @@ static inline __attribute__((always_inline)) void rdx_widen_f16(float *to, const
         to[w] = rdx_load_f16(from[w]);
 }
 
-/* Rounds to nearest, ties to even. The instruction keeps a NaN's sign and payload, so all become the one NaN before. Sums of 16384
-   rows of 4 f16 through AVX2: 25.6 us by integers, so 18.6. */
+/* Rounds to nearest, ties to even. The instruction keeps a NaN's sign and payload, so all become the one NaN before.
+   Sums of 16384 rows of 4 f16 through AVX2: 25.6 us by integers, so 18.6. */
 static inline void rdx_narrow_f16(uint16_t *to, const float *from, int64_t n)
 {
     int64_t i = 0;

@@ -1,5 +1,6 @@
-/* What one thread holds while it works on a launch, and the pieces that strategies share. A strategy is one function that reduces
-   a run of chunks for a block of outputs into nodes; everything before (threads, parts) and after (finish, store) is run.c. */
+/* What one thread holds while it works on a launch, and the pieces that strategies share. A strategy is one function
+   that reduces a run of chunks for a block of outputs into nodes; everything before (threads, parts) and after (finish,
+   store) is run.c. */
 #ifndef RDX_KERNELS_CPU_WORKER_H
 #define RDX_KERNELS_CPU_WORKER_H
 
@@ -82,9 +83,10 @@ static inline int64_t rdx_chunk_elements(const RdxRecipe *recipe, int64_t first,
     return rdx_min(recipe->count - first * chunk, count * chunk);
 }
 
-/* Stages and folds `lines` lines of `width` elements each into nodes. stride: bytes from line to line, 0 if uneven; where nothing
-   is staged and it is not 0, line[0] is enough and there may be more than 16. index: logical index of every line's first element,
-   offset: that of each element within its line or NULL (indexed algebras only; index in ascending order). */
+/* Stages and folds `lines` lines of `width` elements each into nodes. stride: bytes from line to line, 0 if uneven;
+   where nothing is staged and it is not 0, line[0] is enough and there may be more than 16. index: logical index of
+   every line's first element, offset: that of each element within its line or NULL (indexed algebras only; index in
+   ascending order). */
 void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const line[], int64_t stride, int64_t width,
                     const int64_t index[], const int64_t *offset, const RdxStrip *nodes);
 
@@ -108,14 +110,14 @@ const unsigned char *rdx_stage(const RdxWorker *worker, const unsigned char *dat
 /* Lines by ascending logical index: the first of equals must be the one with the lowest. */
 void rdx_sort_lines(int lines, const unsigned char *line[], int64_t index[]);
 
-/* Rows of n contiguous elements, `step` bytes apart, where rdx_rows_fit: a whole line and more, at most a chunk. A node for each.
-   Logical indices: of the first row's first element, and from there to the next row's. */
+/* Rows of n contiguous elements, `step` bytes apart, where rdx_rows_fit: a whole line and more, at most a chunk. A node
+   for each. Logical indices: of the first row's first element, and from there to the next row's. */
 bool rdx_rows_fit(const RdxWorker *worker, int64_t n);
 void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n,
                    int64_t first_index, int64_t next_index, const RdxStrip *nodes);
 
-/* The same for rows of whole lines in several runs of `run` elements, where rdx_rows_fit_runs: from: where each run begins, in bytes
-   from the row's start. All have the same logical indices, which go on from run to run. */
+/* The same for rows of whole lines in several runs of `run` elements, where rdx_rows_fit_runs: from: where each run
+   begins, in bytes from the row's start. All have the same logical indices, which go on from run to run. */
 bool rdx_rows_fit_runs(const RdxWorker *worker);
 void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step, int64_t count, int64_t n, int64_t run,
                         const int64_t from[], int64_t first_index, const RdxStrip *nodes);
@@ -128,8 +130,8 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
 void rdx_chunk_lanes(RdxWorker *worker, const unsigned char *data, int64_t n, int64_t columns, int64_t first_index,
                      RdxStrip lanes_strip);
 
-/* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. A launch that
-   asks for them has no other use for the table: once filled, it stays. */
+/* Fills the table with the logical indices of a line's elements relative to its first: w / columns * step. A launch
+   that asks for them has no other use for the table: once filled, it stays. */
 void rdx_chunk_offsets(RdxWorker *worker, int64_t columns);
 
 /* Strips of outputs side by side, one lane of 16 elements at a time; a kept dim that is not contiguous is gathered. */

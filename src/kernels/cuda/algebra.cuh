@@ -2,11 +2,11 @@
 
      A::T             working type          A::Lane, A::Node   states
      A::lift, push, seal, join              A::pair            counts of two nodes, where A::counted
-     A::words         32-bit words of a node without padding; that is how nodes travel through shuffles, shared memory and the
-                      workspace: structs of arrays of words, free of alignment and of bank conflicts
+     A::words         32-bit words of a node without padding; that is how nodes travel through shuffles, shared memory
+                      and the workspace: structs of arrays of words, free of alignment and of bank conflicts
 
-   Integer sums run on 32-bit lanes for inputs of up to 16 bits (I32 narrow), else on i64: exact, so any width that holds 16
-   elements gives the same bits. */
+   Integer sums run on 32-bit lanes for inputs of up to 16 bits (I32 narrow), else on i64: exact, so any width that
+   holds 16 elements gives the same bits. */
 #ifndef RDX_KERNELS_CUDA_ALGEBRA_CUH
 #define RDX_KERNELS_CUDA_ALGEBRA_CUH
 
@@ -161,11 +161,11 @@ RDX_PLAIN(ISUM, isum, I32, int32_t, i32)
 RDX_PLAIN(ISUM, isum, I16, int32_t, narrow)
 RDX_PLAIN(MOMENTS, moments, I32, int32_t, i32)
 
-/* logsumexp: a lane is folded in two passes (twice.cuh). The answers are those of algebra_lse.inc in fewer instructions,
-   though not all of the states on the way: where m is infinite or NaN it is the answer, whatever s is; beside a finite m
-   nothing is left of the s of -inf, one for each lane at most, times E(-87); and the sign of a zero m is lost in x - m
-   and in m + log(s). So NaN may be any NaN, x - m may be NaN where m is -inf, which softexp takes for -inf, and of equal
-   m fma(s, E(0), s) is the sum. */
+/* logsumexp: a lane is folded in two passes (twice.cuh). The answers are those of algebra_lse.inc in fewer
+   instructions, though not all of the states on the way: where m is infinite or NaN it is the answer, whatever s is;
+   beside a finite m nothing is left of the s of -inf, one for each lane at most, times E(-87); and the sign of a zero m
+   is lost in x - m and in m + log(s). So NaN may be any NaN, x - m may be NaN where m is -inf, which softexp takes for
+   -inf, and of equal m fma(s, E(0), s) is the sum. */
 RDX_DEVICE double greater_of(double a, double b, bool omit)
 {
     return rdx_lse_max_f64(a, b, omit);
@@ -197,8 +197,8 @@ RDX_DEVICE double greater_of(double a, double b, bool omit)
 RDX_REALS(RDX_LOGSUMEXP, LSE, lse)
 RDX_REALS(RDX_LOGSUMEXP, LSEN, lsen)
 
-/* Index algebras fold nodes, of which join takes the lowest of equal indices, so that lines may come in any order of the logical index;
-   or, where the order is ascending, lanes. */
+/* Index algebras fold nodes, of which join takes the lowest of equal indices, so that lines may come in any order of
+   the logical index; or, where the order is ascending, lanes. */
 #define RDX_ARG(NAME, name, WORK, Type, suffix)                                                                        \
     template <> struct Algebra<RDX_ALGEBRA_##NAME, RDX_WORK_##WORK> {                                                  \
         RDX_ALGEBRA_OF(NAME, name, WORK, Type, suffix)                                                                 \
@@ -339,8 +339,9 @@ template <class A> RDX_DEVICE void put_node(uint32_t *at, int64_t stride, const 
         at[k * stride] = words[k];
 }
 
-/* What kernels never come to, and so are not stamped for (K: a Spec, vec.cuh): those of frequent maps, |z| of complex numbers, whose working type is as wide as a part of them; those of rows and columns that
-   have fewer than 2^31 elements, indices of more (recipe.h). */
+/* What kernels never come to, and so are not stamped for (K: a Spec, vec.cuh): those of frequent maps, |z| of complex
+   numbers, whose working type is as wide as a part of them; those of rows and columns that have fewer than 2^31
+   elements, indices of more (recipe.h). */
 template <class K> constexpr bool is_modulus()
 {
     typedef typename K::A A;

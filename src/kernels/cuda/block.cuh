@@ -1,5 +1,6 @@
-/* A block's nodes in shared memory: slots of words, one array per word, so that neighbouring threads meet neighbouring banks. A tile
-   of `columns` outputs has a batch of lanes, which the block halves in a rolled loop, and a stack above it. */
+/* A block's nodes in shared memory: slots of words, one array per word, so that neighbouring threads meet neighbouring
+   banks. A tile of `columns` outputs has a batch of lanes, which the block halves in a rolled loop, and a stack above
+   it. */
 #ifndef RDX_KERNELS_CUDA_BLOCK_CUH
 #define RDX_KERNELS_CUDA_BLOCK_CUH
 
@@ -23,7 +24,8 @@ template <class A> struct Slots {
     }
 };
 
-/* Halves a batch in place: lane i of the batch is lane first + step * i of a chunk of n elements; the answer is in the first row. */
+/* Halves a batch in place: lane i of the batch is lane first + step * i of a chunk of n elements; the answer is in the
+   first row. */
 template <class A>
 RDX_DEVICE void halve_batch(const Slots<A> &slots, int columns, int batch, int first, int step, int n)
 {

@@ -1,6 +1,6 @@
-/* Sums of short rows of bytes, of which a thread has several to itself (kernel_short_rows.cu): a row's words come from its first byte on, each out of two
-   aligned ones, and four bytes are an addition. What sort of bytes they are is asked once for TURNS rows, and what their outputs have in common is worked
-   out once. */
+/* Sums of short rows of bytes, of which a thread has several to itself (kernel_short_rows.cu): a row's words come from
+   its first byte on, each out of two aligned ones, and four bytes are an addition. What sort of bytes they are is asked
+   once for TURNS rows, and what their outputs have in common is worked out once. */
 #ifndef RDX_KERNELS_CUDA_BYTE_ROWS_CUH
 #define RDX_KERNELS_CUDA_BYTE_ROWS_CUH
 

@@ -48,8 +48,9 @@ RDX_DEVICE void add_lines(const RdxRecipe &r, int there, Word word, Sum sum)
     }
 }
 
-/* max and min of bytes, in any order. Two words hold every other byte in a half each, which are compared: of i8 and u8 the byte in the upper half of
-   each, four instructions for four bytes, where keys take sixteen; of f8 the same number in f16. */
+/* max and min of bytes, in any order. Two words hold every other byte in a half each, which are compared: of i8 and u8
+   the byte in the upper half of each, four instructions for four bytes, where keys take sixteen; of f8 the same number
+   in f16. */
 template <class A, class In> RDX_DEVICE constexpr bool compares_bytes()
 {
     return A::algebra == RDX_ALGEBRA_MAX && A::unit == 1 && A::work == RDX_WORK_I32 && In::size == 1 &&
@@ -63,8 +64,8 @@ template <class A, class In> RDX_DEVICE constexpr bool ranks_bytes()
            In::type != RDX_TYPE_BOOL;
 }
 
-/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. What lies below an integer decides
-   nothing. */
+/* Two bytes of a word: those in the upper half of each half, or the others; e4m3 has them side by side. What lies below
+   an integer decides nothing. */
 template <class In, bool UPPER> RDX_DEVICE uint32_t halves_of(uint32_t word)
 {
     if constexpr (In::type == RDX_TYPE_F8E4M3)
@@ -85,8 +86,9 @@ template <class In> RDX_DEVICE uint32_t greater_of_halves(uint32_t a, uint32_t b
         return greater_pair<false>(a, b, omit);
 }
 
-/* The greatest bytes of words so far. What is greatest comes in the lower half of a word: in that half's upper half, or as a number in f16.
-   MARKED: of equal integers that of the word with the greatest mark, up to 255, which stands below it. */
+/* The greatest bytes of words so far. What is greatest comes in the lower half of a word: in that half's upper half, or
+   as a number in f16. MARKED: of equal integers that of the word with the greatest mark, up to 255, which stands below
+   it. */
 template <class In, bool MARKED = false> struct GreatestBytes {
     static constexpr bool beside = In::type == RDX_TYPE_F8E4M3;
     uint32_t keep, turn, upper, lower;
@@ -157,7 +159,8 @@ RDX_DEVICE uint32_t greatest_byte(const RdxRecipe &r, const Vector<BYTES> *got, 
     }
     return bytes.top(OMIT);
 }
-/* or byte by byte of word w; MARKED: by which of the COUNT vectors it is, so that of equals the first stays, with LAST the last, */
+/* or byte by byte of word w; MARKED: by which of the COUNT vectors it is, so that of equals the first stays, with LAST
+   the last, */
 template <class In, bool OMIT, int COUNT, bool MARKED = false, bool LAST = false, int BYTES>
 RDX_DEVICE GreatestBytes<In, MARKED> greatest_bytes_of(const RdxRecipe &r, const Vector<BYTES> *got, int there, int w)
 {

@@ -1,7 +1,7 @@
-/* The one door to CUDA: every call of the plugin's host files is written RDX_CUDA_CALL(cudaFunction, arguments...), so that tests can
-   count the calls of an execution by name and have the k-th answered with an error. While nobody watches, the door costs one
-   relaxed load. Errors become statuses here and nowhere else; cudaGetLastError is never called, so an error that the caller has
-   pending stays pending. */
+/* The one door to CUDA: every call of the plugin's host files is written RDX_CUDA_CALL(cudaFunction, arguments...), so
+   that tests can count the calls of an execution by name and have the k-th answered with an error. While nobody
+   watches, the door costs one relaxed load. Errors become statuses here and nowhere else; cudaGetLastError is never
+   called, so an error that the caller has pending stays pending. */
 #ifndef RDX_KERNELS_CUDA_CALLS_H
 #define RDX_KERNELS_CUDA_CALLS_H
 
@@ -25,8 +25,8 @@ cudaError_t rdx_cuda_planned(void);
 /* RDX_OK, or a status with a sentence that quotes CUDA; it stays this thread's rdx_last_error. */
 RdxStatus rdx_cuda_status(cudaError_t error, const char *what);
 
-/* How many CUDA errors there were. A workspace that was cleared before the latest may hold the counters of a launch that never
-   ended: it is cleared again before it is used. */
+/* How many CUDA errors there were. A workspace that was cleared before the latest may hold the counters of a launch
+   that never ended: it is cleared again before it is used. */
 unsigned rdx_cuda_errors(void);
 
 /* For RdxPluginTable. */

@@ -8,7 +8,8 @@
 namespace rdx
 {
 
-/* At most ROWS rows, a power of two but of those that are compared, of elements In mapped by MAP; SURE: so many are there. */
+/* At most ROWS rows, a power of two but of those that are compared, of elements In mapped by MAP; SURE: so many are
+   there. */
 template <class K, class In, int MAP, int ROWS, int SURE = 1> struct ColumnTree {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -49,8 +50,8 @@ template <class K, class In, int MAP, int ROWS, int SURE = 1> struct ColumnTree 
         }
     }
 
-    /* The nodes of the columns. What may be taken in any order is compared as it is, a word an instruction, and bytes are added four columns an
-       instruction. */
+    /* The nodes of the columns. What may be taken in any order is compared as it is, a word an instruction, and bytes
+       are added four columns an instruction. */
     __device__ __forceinline__ void reduce(Node *node) const
     {
         constexpr bool known = MAP != RDX_CUDA_ANY_MAP;

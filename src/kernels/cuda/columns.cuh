@@ -1,13 +1,13 @@
-/* A warp reads packed columns: `width` vectors side by side, and where the rows are narrower than 512 bytes 32 / width rows at once.
-   A thread owns a vector of columns and takes the lanes of one class, j = class (mod classes), one after the other in bit-reversed
-   order: up to 16 vectors from its ring (ring.cuh) make a lane, finished lanes meet on a stack of the thread's own, so there is no
-   barrier inside a chunk. Classes differ, from the lowest bits of j up, by the block (residue), the thread's row among those side by
-   side, and the warp; they are joined in the opposite order, as the tree wants: warps in shared memory, then rows by shuffles.
+/* A warp reads packed columns: `width` vectors side by side, and where the rows are narrower than 512 bytes 32 / width
+   rows at once. A thread owns a vector of columns and takes the lanes of one class, j = class (mod classes), one after
+   the other in bit-reversed order: up to 16 vectors from its ring (ring.cuh) make a lane, finished lanes meet on a
+   stack of the thread's own, so there is no barrier inside a chunk. Classes differ, from the lowest bits of j up, by
+   the block (residue), the thread's row among those side by side, and the warp; they are joined in the opposite order,
+   as the tree wants: warps in shared memory, then rows by shuffles.
 
-   Ops that are exact and find no index take their class as it comes, through rings element after element of all chunks (ClassSource): lanes of few lines and lines
-   that are not all there cost them nothing. H200, us: sum i8 over the middle of 512 x 512 x 1024 93, 70; max of 1048 x 1000 x 256 143, 72.
-
-   Which thread holds the result: those of row 0 in the warps of class 0, a vector of columns each. */
+   Ops that are exact and find no index take their class as it comes, through rings element after element of all chunks
+   (ClassSource): short lanes and partial lines cost them nothing. H200, us: sum i8 over the middle of 512 x 512 x 1024
+   93, 70; max of 1048 x 1000 x 256 143, 72. The threads of row 0 in the warps of class 0 hold the results. */
 #ifndef RDX_KERNELS_CUDA_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_COLUMNS_CUH
 
@@ -45,8 +45,8 @@ RDX_DEVICE int lane_of(const RdxCudaShape &s, int lane_class, int i)
     return lane_class + s.classes * reverse_bits(i, s.lanes_log2);
 }
 
-/* Lines of every lane of a chunk of n elements, where they have equally many and fill groups: several groups each, or several lanes a
-   group; else 0. */
+/* Lines of every lane of a chunk of n elements, where they have equally many and fill groups (several groups a lane or
+   several lanes a group); else 0. */
 RDX_DEVICE int even_lines(const Problem &p, int n)
 {
     const RdxCudaShape &s = p.shape;
@@ -76,7 +76,7 @@ template <int PIECE> RDX_DEVICE void copy_vector(SharedAt slot, const unsigned c
     }
 }
 
-/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines; a vector as a whole or in pieces. */
+/* What a thread reads of a tile of an item's columns, in order: chunks, lanes, lines; by vectors or pieces of them. */
 template <class K, int PIECE = 16> struct ColumnSource {
     static constexpr int E = K::elements;
 
@@ -265,8 +265,8 @@ template <class K> struct ColumnStack {
         }
     }
 
-    /* The (i + 1)-th run of its kind, of which the 2^levels-th is the last and stays with the caller; elements(first, log2) counts the
-       2^log2 runs from `first` on. WHOLE: runs of one kind are equally long. */
+    /* The (i + 1)-th run of its kind, of which the 2^levels-th is the last and stays with the caller; elements(first,
+       log2) counts the 2^log2 runs from `first` on. WHOLE: runs of one kind are equally long. */
     template <bool WHOLE = false, class Elements>
     __device__ __forceinline__ void push(int64_t i, int levels, Node *node, Elements elements) const
     {
@@ -332,7 +332,7 @@ RDX_DEVICE void finish_chunks(const Problem &p, const ColumnStack<K> &stack, int
     }
 }
 
-/* T(classes of a row, .) in COUNT nodes of each thread becomes that of the block's residue, by shuffles between the rows of a warp. */
+/* T(classes of a row, .) in COUNT nodes of each thread becomes that of the block's residue, by shuffles of rows. */
 template <class K, int COUNT>
 RDX_DEVICE void join_rows(const Problem &p, const ColumnSeat &seat, int residue, int n, typename K::A::Node *node)
 {
@@ -347,9 +347,9 @@ RDX_DEVICE void join_rows(const Problem &p, const ColumnSeat &seat, int residue,
     }
 }
 
-/* The node of a block's residue of a chunk of n elements from those of its classes, in the threads of row 0 of the warps of class 0. First
-   warps, then the rows of a warp meet, over the lowest level of their stacks: of the warps that share columns each joins some elements of all
-   their vectors. */
+/* The node of a block's residue of a chunk of n elements from those of its classes, in row 0 of the warps of class 0.
+   First warps, then the rows of a warp meet, over the lowest level of their stacks: of the warps that share columns
+   each joins some elements of all their vectors. */
 template <class K>
 RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, const ColumnSeat &seat, int residue, int n,
                              typename K::A::Node *node)
@@ -400,10 +400,10 @@ RDX_DEVICE void join_classes(const Problem &p, const ColumnStack<K> &stack, cons
             node[e] = stack.get(0, e);
 }
 
-/* What every block does with an item of columns: tile after tile, each thread folds the chunks of its vector, and results leave.
-   prepare(tile, left, first, chunks, each_chunk) readies a thread for its vector of the tile that begins `tile` outputs into the item, of
-   which `left` (at most a vector, 0 or fewer: none) are columns, and calls each_chunk(fold), where
-   fold(chunk, node) makes the node of the thread's class of a chunk, AT_ONCE: of all chunks. */
+/* What every block does with an item of columns: tile after tile, each thread folds the chunks of its vector, and
+   results leave. prepare(tile, left, first, chunks, each_chunk) readies a thread for its vector of the tile that begins
+   `tile` outputs into the item, of which `left` (at most a vector, 0 or fewer: none) are columns, and calls
+   each_chunk(fold), where fold(chunk, node) makes the node of the thread's class of a chunk, AT_ONCE: of all chunks. */
 template <class K, bool AT_ONCE = false, class Prepare>
 RDX_DEVICE void reduce_columns(const Problem &p, const Item &item, const ColumnSeat &seat, const ColumnStack<K> &stack,
                                Prepare prepare)

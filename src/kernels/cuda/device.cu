@@ -1,5 +1,5 @@
-/* The plugin: devices, binding and launching. execute launches and does nothing else: it asks for the current device, changes it
-   only where it differs, and gives it back. Calls into CUDA go through calls.h. */
+/* The plugin: devices, binding and launching. execute launches and does nothing else: it asks for the current device,
+   changes it only where it differs, and gives it back. Calls into CUDA go through calls.h. */
 #include "../../plugin.h"
 #include "device.h"
 #include "kernels.h"
@@ -183,9 +183,9 @@ static RdxStatus missing(const RdxRecipe *recipe)
                        recipe->algebra, recipe->work, recipe->unit, recipe->in);
 }
 
-/* Loads the kernel now, not inside a capture, and allows it all the shared memory that a block can have: the allowance is the
-   kernel's, not the plan's, and plans of other sizes share it. cudaFuncSetAttribute would clear an error that the caller has
-   pending (CUDA 13.0). */
+/* Loads the kernel now, not inside a capture, and allows it all the shared memory that a block can have: the allowance
+   is the kernel's, not the plan's, and plans of other sizes share it. cudaFuncSetAttribute would clear an error that
+   the caller has pending (CUDA 13.0). */
 static RdxStatus ready(const void *kernel, const RdxDeviceInfo *device, int id)
 {
     struct cudaFuncAttributes attributes;

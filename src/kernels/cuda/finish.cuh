@@ -1,6 +1,6 @@
-/* From a node to memory: finish, alpha and beta, one rounding into the output dtype, every copy. Once per output, so everything here
-   is a run-time switch. What stores is not inlined; what looks at the problem is, for behind a call it is no constant memory. The
-   rules are those of kernels/cpu/finish_real.inc and isa_finish.c. */
+/* From a node to memory: finish, alpha and beta, one rounding into the output dtype, every copy. Once per output, so
+   everything here is a run-time switch. What stores is not inlined; what looks at the problem is, for behind a call it
+   is no constant memory. The rules are those of kernels/cpu/finish_real.inc and isa_finish.c. */
 #ifndef RDX_KERNELS_CUDA_FINISH_CUH
 #define RDX_KERNELS_CUDA_FINISH_CUH
 
@@ -84,7 +84,8 @@ RDX_DEVICE void store_integer(unsigned char *to, int type, int64_t x)
     }
 }
 
-/* Where an output goes: the place of its first copy, and which of the copies are this thread's: first, first + step, ... below end. */
+/* Where an output goes: the place of its first copy, and which of the copies are this thread's: first, first + step,
+   ... below end. */
 struct Target {
     unsigned char *out, *out2;
     int64_t first = 0, end = 1;
@@ -92,8 +93,8 @@ struct Target {
     bool second = false;
 };
 
-/* store(place) for each of a thread's copies. In the caller: behind a call each look at the problem takes some 500 cycles, which
-   only copies along several dims pay (seek_far_copy). */
+/* store(place) for each of a thread's copies. In the caller: behind a call each look at the problem takes some 500
+   cycles, which only copies along several dims pay (seek_far_copy). */
 template <class Store> RDX_DEVICE void each_copy(const Problem &p, const Target &target, Store store)
 {
 #pragma unroll 1
@@ -128,8 +129,8 @@ static __device__ __noinline__ void store_scaled_f64(unsigned char *to, int type
     store_scaled(to, type, re, im, alpha, beta);
 }
 
-/* Stores alone, for integers and for outputs that need nothing else (shape.plain): short rows and columns have one for every few
-   elements. */
+/* Stores alone, for integers and for outputs that need nothing else (shape.plain): short rows and columns have one for
+   every few elements. */
 static __device__ __noinline__ void store_f32(unsigned char *to, int type, float x)
 {
     store_real(to, type, x);
@@ -304,15 +305,15 @@ template <class A> RDX_DEVICE void emit(const Problem &p, const Target &target, 
     constexpr int a = A::algebra;
     constexpr bool real = A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64;
     if constexpr (Value<A>::exists && !Value<A>::is_spread) {
-        /* Of sums one by one only those that are stored as they are: with divisions, roots and roundings here, rows of 129 f32 took 94 us,
-           not 87. */
+        /* Of sums one by one only those that are stored as they are: with divisions, roots and roundings here, rows of
+           129 f32 took 94 us, not 87. */
         if (is_float_sum<A>() ? p.shape.direct : p.shape.value_bytes > 0) {
             Value<A>::template store<1>(p, target.out, &node);
             return;
         }
     }
-    /* Kernels emit in loops, and what finishes make of the count before they see a node, divisions among it, would otherwise be moved
-       before the loop, and before the first load. */
+    /* Kernels emit in loops, and what finishes make of the count before they see a node, divisions among it, would
+       otherwise be moved before the loop, and before the first load. */
     int64_t count = forgotten(r.count);
     if constexpr (a == RDX_ALGEBRA_SUM && A::unit == 2)
         finish_value<A>(p, target, node.first.s, node.second.s, count);

@@ -1,6 +1,8 @@
-/* What is compared before anything is made of an element. max and min of reals of 16 and 32 bits, and their indices, compare the numbers of several vectors as they are, one instruction for a word, and make keys of the
-   greatest alone; a key takes eight (min over 16384 x 4096 f32 67.5 us with a key for each, 62.2 so; max over 32768 x 4096 bf16 75.5 and 62.3).
-   Which of the vectors it was is sought afterwards, from the last one to the first, by two instructions a word. */
+/* What is compared before anything is made of an element. max and min of reals of 16 and 32 bits, and their indices,
+   compare the numbers of several vectors as they are, one instruction for a word, and make keys of the greatest alone;
+   a key takes eight (min over 16384 x 4096 f32 67.5 us with a key for each, 62.2 so; max over 32768 x 4096 bf16 75.5
+   and 62.3). Which of the vectors it was is sought afterwards, from the last one to the first, by two instructions a
+   word. */
 #ifndef RDX_KERNELS_CUDA_GREATEST_CUH
 #define RDX_KERNELS_CUDA_GREATEST_CUH
 
@@ -33,7 +35,8 @@ template <class A, class In> RDX_DEVICE constexpr bool compares_both()
            !In::is_complex && In::size > 1;
 }
 
-/* Element by element, that of the first `there` vectors, SURE at least, which has the greatest key, or LEAST: the least. */
+/* Element by element, that of the first `there` vectors, SURE at least, which has the greatest key, or LEAST: the
+   least. */
 template <class In, bool OMIT, int COUNT, bool LEAST, int SURE, int BYTES>
 RDX_DEVICE Vector<BYTES> greatest_or_nan(const RdxRecipe &r, const Vector<BYTES> *got, int there)
 {
@@ -110,8 +113,8 @@ template <class A> RDX_DEVICE constexpr bool seeks_winners()
     return A::indexed && A::unit == 1 && A::work == RDX_WORK_I32;
 }
 
-/* An element that GreatestBytes, or greatest_of in a word's lower bits, has found, to be compared with those of a word. NaN is sought where it is the
-   greatest; none is where it is left out. */
+/* An element that GreatestBytes, or greatest_of in a word's lower bits, has found, to be compared with those of a word.
+   NaN is sought where it is the greatest; none is where it is left out. */
 template <class In> struct Sought {
     uint32_t like; /* that element, as often as a word holds it; of f8 as f16 */
     bool nans;
@@ -178,8 +181,8 @@ RDX_DEVICE int element_like(const Vector<BYTES> &vector, const Sought<In> &sough
     return at * (4 / In::size) + (latest ? 31 - __clz(where) : __ffs(where) - 1) / (8 * In::size);
 }
 
-/* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last one that does. NANS:
-   NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */
+/* Element by element, which of the first `there` vectors has what greatest_of found: the first, or with LAST the last
+   one that does. NANS: NaN is what is sought where it is the greatest. Vector 0 where nothing but NaN is left out. */
 template <class In, bool LAST, bool NANS, int COUNT, int SURE, int BYTES>
 RDX_DEVICE Vector<BYTES> seek_vector(const Vector<BYTES> *got, const Vector<BYTES> &greatest, int there)
 {

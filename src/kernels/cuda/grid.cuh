@@ -1,7 +1,7 @@
-/* Between blocks: work items, partial nodes in the workspace, the last block of a group, and what becomes of finished nodes.
-   An item is (part, residue, group, slice), slices first: blocks that run at once read neighbours. Parts of an output are leaves of one
-   tree of adjacent pairs: part times residues, and within a part the residue classes in bit-reversed order, which turns halving
-   into adjacent pairs too. */
+/* Between blocks: work items, partial nodes in the workspace, the last block of a group, and what becomes of finished
+   nodes. An item is (part, residue, group, slice), slices first: blocks that run at once read neighbours. Parts of an
+   output are leaves of one tree of adjacent pairs: part times residues, and within a part the residue classes in
+   bit-reversed order, which turns halving into adjacent pairs too. */
 #ifndef RDX_KERNELS_CUDA_GRID_CUH
 #define RDX_KERNELS_CUDA_GRID_CUH
 
@@ -17,7 +17,8 @@ struct Item {
     int64_t first_output, outputs; /* of the group */
 };
 
-/* N: int64_t, or unsigned where there are fewer than 2^31 items and a block or warp has one: what it works out stands before its first load then. */
+/* N: int64_t, or unsigned where there are fewer than 2^31 items and a block or warp has one: what it works out stands
+   before its first load then. */
 template <class N> RDX_DEVICE Item group_of(const RdxCudaShape &s, N group)
 {
     Item item = {};
@@ -71,7 +72,8 @@ RDX_DEVICE bool has_parts(const RdxCudaShape &s)
     return s.finishing != RDX_FINISHING_NONE;
 }
 
-/* Where the node of `leaf` (part * residues + reversed residue) of output `column` of a group lies, and the step of its words. */
+/* Where the node of `leaf` (part * residues + reversed residue) of output `column` of a group lies, and the step of its
+   words. */
 RDX_DEVICE uint32_t *partial_at(const Problem &p, int words, int64_t group, int64_t leaf, int64_t column)
 {
     int64_t leaves = p.shape.split * p.shape.residues;
@@ -83,8 +85,8 @@ RDX_DEVICE int64_t leaf_of(const RdxCudaShape &s, const Item &item)
     return item.part * s.residues + reverse_bits(item.residue, log2_of(s.residues));
 }
 
-/* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers` threads that hold
-   the node share the copies. */
+/* A finished node, unset where a part has no elements: to the workspace, or out. Where an output is copied, `helpers`
+   threads that hold the node share the copies. */
 template <class A>
 RDX_DEVICE void deliver(const Problem &p, const Item &item, int64_t column, const typename A::Node &node,
                         int helper = 0, int helpers = 1)
@@ -193,8 +195,8 @@ template <class A> struct Leaves {
     }
 };
 
-/* The 2^log2 leaves from `first` on of the column whose first leaf lies at `column`, leaf after leaf `pitch` words apart, in this thread: BATCH at a time,
-   asked for together, and what they come to on a stack in shared memory. */
+/* The 2^log2 leaves from `first` on of the column whose first leaf lies at `column`, leaf after leaf `pitch` words
+   apart, in this thread: BATCH at a time, asked for together, and what they come to on a stack in shared memory. */
 template <class A, int BATCH>
 RDX_DEVICE typename A::Node join_run(const Leaves<A> &leaves, const uint32_t *column, int pitch, int first, int log2,
                                      uint32_t *stack)
@@ -230,9 +232,10 @@ RDX_DEVICE typename A::Node join_run(const Leaves<A> &leaves, const uint32_t *co
     return node[0];
 }
 
-/* The parts of a group joined and emitted by the whole block. Threads are (runs of leaves, columns): what a thread makes of its run
-   meets others of its warp by shuffles, and warps meet in shared memory. SHARING: all threads of a column have a share of its copies;
-   columns whose last block finishes them do without, for the registers; above 64 KB of copies an output, plans finish by a launch. */
+/* The parts of a group joined and emitted by the whole block. Threads are (runs of leaves, columns): what a thread
+   makes of its run meets others of its warp by shuffles, and warps meet in shared memory. SHARING: all threads of a
+   column have a share of its copies; columns whose last block finishes them do without, for the registers; above 64 KB
+   of copies an output, plans finish by a launch. */
 template <class A, bool SHARING, class N>
 RDX_DEVICE void join_parts(const Problem &p, N group, int64_t slice, int64_t slices, uint32_t *shared)
 {
@@ -297,8 +300,8 @@ RDX_DEVICE void join_parts(const Problem &p, N group, int64_t slice, int64_t sli
     }
 }
 
-/* Every thread of the block comes here once its nodes are delivered: whether it is the block that finishes the group. The counter
-   wraps to 0 with the last part, so it is ready for the next launch. */
+/* Every thread of the block comes here once its nodes are delivered: whether it is the block that finishes the group.
+   The counter wraps to 0 with the last part, so it is ready for the next launch. */
 RDX_DEVICE bool is_last_part(const Problem &p, int64_t group)
 {
     RDX_SHARED(bool, is_last);
@@ -320,8 +323,8 @@ template <class A> RDX_DEVICE void end_item(const Problem &p, const Item &item, 
         join_parts<A, false>(p, (unsigned)item.group, 0, 1, shared); /* groups are as many as counters at most */
 }
 
-/* The node of an output that is a group of its own from its at most 8 * 256 parts, in the first warp: threads join up to eight
-   neighbours, warps what their threads have, and the first one what the warps have. */
+/* The node of an output that is a group of its own from its at most 8 * 256 parts, in the first warp: threads join up
+   to eight neighbours, warps what their threads have, and the first one what the warps have. */
 template <class A> RDX_DEVICE typename A::Node join_row(const Problem &p, int64_t output, uint32_t *shared)
 {
     constexpr int BATCH = RDX_CUDA_MOST_PARTS / RDX_CUDA_THREADS, WARPS = RDX_CUDA_THREADS / 32;

@@ -1,5 +1,6 @@
-/* The tree of a group of lanes that a thread has before it, of a column or of a vector of them: written out by templates, since a loop would
-   put nodes in local memory. Lanes of a group are 2^step_log2 apart; lane R of it is its first lane and R steps. */
+/* The tree of a group of lanes that a thread has before it, of a column or of a vector of them: written out by
+   templates, since a loop would put nodes in local memory. Lanes of a group are 2^step_log2 apart; lane R of it is its
+   first lane and R steps. */
 #ifndef RDX_KERNELS_CUDA_GROUP_TREE_CUH
 #define RDX_KERNELS_CUDA_GROUP_TREE_CUH
 
@@ -8,8 +9,9 @@
 namespace rdx
 {
 
-/* What joins within groups of a chunk ask for where not all lanes have as many elements, worked out once for a chunk: for H, the join of T(2h, .) for
-   h = H 2^step_log2. T(2h, r) has floor(n / 2h) elements, the fewest, and one more where r < n mod 2h: the upper side of a pair never has more. */
+/* What joins within groups of a chunk ask for where not all lanes have as many elements, worked out once for a chunk:
+   for H, the join of T(2h, .) for h = H 2^step_log2. T(2h, r) has floor(n / 2h) elements, the fewest, and one more
+   where r < n mod 2h: the upper side of a pair never has more. */
 template <class A, bool COUNTED = A::counted> struct GroupPairs {
     __device__ __forceinline__ GroupPairs(int, int)
     {
@@ -106,8 +108,8 @@ template <class Group, int R> RDX_DEVICE constexpr bool is_upper()
     return Group::LANES > 1 && R >= Group::LANES / 2;
 }
 
-/* T(H, R) of a Group of LANES lanes, of E columns: lane<R> makes a lane's nodes, is_there(R) says whether the group has lane R, pair<H>(R) what their
-   joins ask for; ALONE: a lane is one element. */
+/* T(H, R) of a Group of LANES lanes, of E columns: lane<R> makes a lane's nodes, is_there(R) says whether the group has
+   lane R, pair<H>(R) what their joins ask for; ALONE: a lane is one element. */
 template <class Group, int H = 1, int R = 0> RDX_DEVICE void join_group(const Group &group, typename Group::Node *node)
 {
     typedef typename Group::A A;

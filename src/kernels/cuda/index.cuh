@@ -36,8 +36,8 @@ RDX_DEVICE void walk(Place &place, const RdxCudaDim &dim, int64_t steps)
     place.out2 += steps * dim.out2;
 }
 
-/* In dims `first` to `first + rank - 1`. Inlined where it is hot: behind a call the problem is no longer constant memory, and each member
-   takes some 500 cycles to read. */
+/* In dims `first` to `first + rank - 1`. Inlined where it is hot: behind a call the problem is no longer constant
+   memory, and each member takes some 500 cycles to read. */
 RDX_DEVICE Place seek(const Problem &p, int first, int rank, int64_t position)
 {
     Place place = {0, 0, 0};
@@ -71,8 +71,8 @@ RDX_DEVICE Place seek_column(const Problem &p, unsigned output)
     return place;
 }
 
-/* seek_output from the lines of the problem that a block asks for first: for rows that go straight into registers. Others gain nothing by it, and columns
-   are slower (256 KB of 1024 2.75 and 2.82 us). */
+/* seek_output from the lines of the problem that a block asks for first: for rows that go straight into registers.
+   Others gain nothing by it, and columns are slower (256 KB of 1024 2.75 and 2.82 us). */
 RDX_DEVICE Place seek_row(const Problem &p, int64_t output)
 {
     if (p.keep_rank <= 1)
@@ -96,8 +96,8 @@ RDX_DEVICE Place seek_element(const Problem &p, int64_t element)
     return place;
 }
 
-/* Which run an element is in, by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run > 0). The
-   factors are 0 where it is not: every element is a run of its own then. */
+/* Which run an element is in, by a multiplication, for two reduced dims whose elements are fewer than 2^31 (shape.run >
+   0). The factors are 0 where it is not: every element is a run of its own then. */
 RDX_DEVICE unsigned run_of_element(const Problem &p, unsigned element)
 {
     return (__umulhi(element, p.shape.run_magic) + element) >> p.shape.run_shift;

@@ -1,5 +1,7 @@
-/* byte_columns: extremes of at most eight rows of bytes in aligned vectors of 16 (short_columns.cuh); of integers they stay as they are, four to a word. By vectors of eight as in short_columns they
-   took longer (H200, us, by eight and so: max u8 over the middle of 64 x 3 x 1048576 83, 72, i8 of 4 rows of 33554432 47, 41, min of 2 of 67108864 67, 52). */
+/* byte_columns: extremes of at most eight rows of bytes in aligned vectors of 16 (short_columns.cuh); of integers they
+   stay as they are, four to a word. By vectors of eight as in short_columns they took longer (H200, us, by eight and
+   so: max u8 over the middle of 64 x 3 x 1048576 83, 72, i8 of 4 rows of 33554432 47, 41, min of 2 of 67108864 67,
+   52). */
 #include "short_columns.cuh"
 
 namespace rdx

@@ -1,13 +1,14 @@
-/* Few packed columns with nothing between the rows, as one stream: C columns of N rows are read 16 bytes at a time, whatever C. A chunk is
-   16 lines of 512 C bytes, and element q of a line belongs to lane q / C of column q % C. A warp has a run of chunks: of each it reads
-   vector after vector of 512 bytes, all 16 lines of it (ring.cuh), which leaves the nodes of 512 / size lanes and columns; they lie
-   in shared memory, q after q, where lane j and lane j + h of all columns are h C apart, and are halved there. Finished runs of
-   chunks lie on a stack, and the warps of the block meet at its end. Or all warps share a chunk, one after the other: each takes every
-   team-th vector, and they halve the nodes together. Ops of any order (columns.cuh) fold many chunks as one: 33554432 x 8 i8 took sums 178 us
-   chunk by chunk, 74 so, 9586980 x 7 f32 maxima 85 and 75.
+/* Few packed columns with nothing between the rows, as one stream: C columns of N rows are read 16 bytes at a time,
+   whatever C. A chunk is 16 lines of 512 C bytes, and element q of a line belongs to lane q / C of column q % C. A warp
+   has a run of chunks: of each it reads vector after vector of 512 bytes, all 16 lines of it (ring.cuh), which leaves
+   the nodes of 512 / size lanes and columns; they lie in shared memory, q after q, where lane j and lane j + h of all
+   columns are h C apart, and are halved there. Finished runs of chunks lie on a stack, and the warps of the block meet
+   at its end. Or all warps share a chunk, one after the other: each takes every team-th vector, and they halve the
+   nodes together. Ops of any order (columns.cuh) fold many chunks as one: 33554432 x 8 i8 took sums 178 us chunk by
+   chunk, 74 so, 9586980 x 7 f32 maxima 85 and 75.
 
-   A stream that starts inside a vector is read from that vector's start on: slots are turned by as many elements, and those that the
-   first thread finds before the start are the last of the line before (Turn, as in rows.cuh).
+   A stream that starts inside a vector is read from that vector's start on: slots are turned by as many elements, and
+   those that the first thread finds before the start are the last of the line before (Turn, as in rows.cuh).
 
    Which thread holds the result: thread c of the first warp that of column c. */
 #include "columns.cuh"
@@ -27,7 +28,8 @@ template <class A> RDX_DEVICE int elements_at_once(const Problem &p, int64_t chu
     return (int)elements_of_chunks(p, chunk, end - chunk < most ? end - chunk : most);
 }
 
-/* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step` apart. */
+/* What a warp reads, in order: chunks, vectors of a line, lines. One of a team takes the vectors from `own` on, `step`
+   apart. */
 template <class K> struct StreamSource {
     static constexpr int at_once = chunks_at_once<typename K::A>();
 

@@ -1,5 +1,5 @@
-/* The finishing launch of global: parts that lie in the workspace become outputs, copies spread over the blocks. Where the last
-   block of a group finishes (grid.cuh), this kernel has no part. */
+/* The finishing launch of global: parts that lie in the workspace become outputs, copies spread over the blocks. Where
+   the last block of a group finishes (grid.cuh), this kernel has no part. */
 #include "grid.cuh"
 
 namespace rdx

@@ -1,6 +1,7 @@
-/* gather_rows: rows whose elements do not lie in vectors, by any stride and over any number of reduced dims. A warp takes a chunk as
-   ring_rows does (rows.cuh), but an element a load: thread t folds lanes t, t + 32, ... of 16 elements each, whose loads are all on their way
-   before the first is used. Lanes of a thread are halved by it, in bit-reversed order, those of the warp by shuffles.
+/* gather_rows: rows whose elements do not lie in vectors, by any stride and over any number of reduced dims. A warp
+   takes a chunk as ring_rows does (rows.cuh), but an element a load: thread t folds lanes t, t + 32, ... of 16 elements
+   each, whose loads are all on their way before the first is used. Lanes of a thread are halved by it, in bit-reversed
+   order, those of the warp by shuffles.
 
    Which thread holds the result: all of the warp, as in ring_rows. */
 #include "rows.cuh"
@@ -38,10 +39,10 @@ template <class A> struct LaneStack {
     }
 };
 
-/* Rows whose elements lie a step apart, in one run or in several: gathered_at_once of a thread's lanes of one chunk, whose elements are all on
-   their way before the first is folded. WHOLE: each has 16. Beside one lane after the other through Reach (H100, us): 640x2048x7x7
-   over 0, 2, 3, sum of f32 107 and 156, max of bf16 112 and 196; sum over 32768 rows of every second of 3000 f32 133 and 206. Two lanes spill
-   a little, four too much: that max 140. */
+/* Rows whose elements lie a step apart, in one run or in several: gathered_at_once of a thread's lanes of one chunk,
+   whose elements are all on their way before the first is folded. WHOLE: each has 16. Beside one lane after the other
+   through Reach (H100, us): 640x2048x7x7 over 0, 2, 3, sum of f32 107 and 156, max of bf16 112 and 196; sum over 32768
+   rows of every second of 3000 f32 133 and 206. Two lanes spill a little, four too much: that max 140. */
 static constexpr int gathered_at_once = 2;
 template <class K, bool WHOLE> struct Gather {
     typedef typename K::A A;
@@ -144,7 +145,8 @@ RDX_DEVICE typename K::A::Node gather_chunk(const Problem &p, const unsigned cha
     return node;
 }
 
-/* With three blocks a multiprocessor 32768 rows of every second of 8192 f32 took 276 us, with four 306, with two 248. */
+/* With three blocks a multiprocessor 32768 rows of every second of 8192 f32 took 276 us, with four 306, with two
+   248. */
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) gather_rows_kernel(const __grid_constant__ Problem p)
 {

@@ -1,5 +1,5 @@
-/* runs of whole, aligned half vectors: rows of 16 bits in several runs that are a multiple of 8 bytes and none of 16, as over the batch and the pixels of
-   14 x 14 images. Loads of 8 bytes, each of one run. */
+/* runs of whole, aligned half vectors: rows of 16 bits in several runs that are a multiple of 8 bytes and none of 16,
+   as over the batch and the pixels of 14 x 14 images. Loads of 8 bytes, each of one run. */
 #include "sided_rows.cuh"
 
 namespace rdx

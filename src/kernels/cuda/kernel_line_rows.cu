@@ -1,13 +1,15 @@
-/* line_rows: many contiguous rows of two lines of 512 bytes to eight, aligned to 16 bytes, straight from memory into registers. A warp
-   reads four rows at once, or two longer ones, 16 vectors a thread, and each thread folds its lanes of every one of them, as in
-   straight_rows.cuh. All rows have the same tree, so they are halved together: threads half a warp apart keep half of the rows each and send
-   the other half, and so on, until a thread has one node; thread t ends with row t / (32 / ROWS). That is 15 exchanges for four rows of
-   four lanes a thread and 3 more, where one after the other takes 32.
+/* line_rows: many contiguous rows of two lines of 512 bytes to eight, aligned to 16 bytes, straight from memory into
+   registers. A warp reads four rows at once, or two longer ones, 16 vectors a thread, and each thread folds its lanes
+   of every one of them, as in straight_rows.cuh. All rows have the same tree, so they are halved together: threads half
+   a warp apart keep half of the rows each and send the other half, and so on, until a thread has one node; thread t
+   ends with row t / (32 / ROWS). That is 15 exchanges for four rows of four lanes a thread and 3 more, where one after
+   the other takes 32.
 
-   262144 rows of 512 f32 through shared memory (short_rows) and this way, in us on an H200: var 358 and 164, argmax 356 and 163, max 247 and 125,
-   sum 131 and 123; 65536 of 256 f64 57.8 and 33.3. Rows of a line and a bit keep half of the threads busy: 262144 of 160 f32 49 and 59. Few rows are
-   faster one at a time, with every warp busy (straight_rows): 1024 of 512 f32 3.7 through shared memory, 2.8 so. Rows of 4096 bytes, one at a
-   time and two at once: any of 65536 79 and 62, sum of 32768 38 and 33, of 65536 of 3008 80 and 48. */
+   262144 rows of 512 f32 through shared memory (short_rows) and this way, in us on an H200: var 358 and 164, argmax 356
+   and 163, max 247 and 125, sum 131 and 123; 65536 of 256 f64 57.8 and 33.3. Rows of a line and a bit keep half of the
+   threads busy: 262144 of 160 f32 49 and 59. Few rows are faster one at a time, with every warp busy (straight_rows):
+   1024 of 512 f32 3.7 through shared memory, 2.8 so. Rows of 4096 bytes, one at a time and two at once: any of 65536 79
+   and 62, sum of 32768 38 and 33, of 65536 of 3008 80 and 48. */
 #include "straight_rows.cuh"
 
 namespace rdx
@@ -31,8 +33,8 @@ template <class K, int ROWS> struct LineRows {
     {
     }
 
-    /* Rows `row`, `step` bytes apart; beyond the last one that again. The ragged line, if any, takes the last place of its row; elements
-       that share a vector with the row's end are read, and not looked at. */
+    /* Rows `row`, `step` bytes apart; beyond the last one that again. The ragged line, if any, takes the last place of
+       its row; elements that share a vector with the row's end are read, and not looked at. */
     __device__ __forceinline__ void load_rows(const unsigned char *row, int64_t step, int last)
     {
         row += thread * 16;

@@ -1,17 +1,20 @@
-/* packed: short rows that follow each other without a gap, each of 1, 2, 4 .. 32 whole, aligned vectors or of 2 or 4 elements of one, straight
-   from memory into registers. A thread asks for 16 vectors, one of each of 16 lines of 512 bytes, before it looks at the first; no shared memory.
+/* packed: short rows that follow each other without a gap, each of 1, 2, 4 .. 32 whole, aligned vectors or of 2 or 4
+   elements of one, straight from memory into registers. A thread asks for 16 vectors, one of each of 16 lines of 512
+   bytes, before it looks at the first; no shared memory.
 
-   A row of 2^levels vectors lies in as many neighbouring threads, and has one element a lane. Its tree halves across the threads first,
-   then within a vector. Two lines meet at a step: threads half a row apart keep a line each and send the other, so a step halves what
-   a thread holds along with the threads that a row is spread over, and costs an exchange for every second node (all of them
-   exchanged on their own would take `levels` each). After the last step every thread has a row to itself, and a warp has 32 neighbouring
-   outputs; of 32 vectors, where 16 lines are half of what that takes, two threads have the same.
+   A row of 2^levels vectors lies in as many neighbouring threads, and has one element a lane. Its tree halves across
+   the threads first, then within a vector. Two lines meet at a step: threads half a row apart keep a line each and send
+   the other, so a step halves what a thread holds along with the threads that a row is spread over, and costs an
+   exchange for every second node (all of them exchanged on their own would take `levels` each). After the last step
+   every thread has a row to itself, and a warp has 32 neighbouring outputs; of 32 vectors, where 16 lines are half of
+   what that takes, two threads have the same.
 
    Several rows in a vector need none of that, and their results leave together.
 
    Of elements of 16 bits the first step exchanges vectors as they are, and they are widened after it.
 
-   How many steps there are is asked as they are made, which all threads answer alike: one piece of code for all rows. */
+   How many steps there are is asked as they are made, which all threads answer alike: one piece of code for all
+   rows. */
 #include "block.cuh"
 #include "greatest.cuh"
 
@@ -37,7 +40,8 @@ template <class K> struct PackedRows {
     {
     }
 
-    /* What is compared before anything is made of it; four elements with their indices one by one (argmax f32 over 1048576 x 64 85 us, and 95 compared). */
+    /* What is compared before anything is made of it; four elements with their indices one by one (argmax f32 over
+       1048576 x 64 85 us, and 95 compared). */
     template <class In> static __device__ constexpr bool compares()
     {
         return (compares_words<A, In>() && (E > 4 || !A::indexed)) || compares_both<A, In>() ||
@@ -196,8 +200,8 @@ template <class K> struct PackedRows {
         }
     }
 
-    /* Vectors that hold rows of COUNT elements each: those of this thread from `vector` + thread on, 32 apart, of which there are `left` vectors
-       in all. Folds and stores them. */
+    /* Vectors that hold rows of COUNT elements each: those of this thread from `vector` + thread on, 32 apart, of which
+       there are `left` vectors in all. Folds and stores them. */
     template <int COUNT> __device__ __forceinline__ void store_rows(Vector<16> *raw, int64_t vector, int left)
     {
         constexpr int ROWS = E / COUNT;
@@ -273,9 +277,9 @@ template <class K> struct PackedRows {
         }
     }
 
-    /* Sums and means of the most frequent types, which are asked for once: to emit them takes more than to fold rows of a vector or two.
-       Calls f(value) where value(node) is what is stored; false where it is something else. There are 2^n elements, so that to multiply by
-       their inverse is to divide. */
+    /* Sums and means of the most frequent types, which are asked for once: to emit them takes more than to fold rows of
+       a vector or two. Calls f(value) where value(node) is what is stored; false where it is something else. There are
+       2^n elements, so that to multiply by their inverse is to divide. */
     template <class F> __device__ __forceinline__ bool with_value(F &&f) const
     {
         if constexpr (is_float_sum<A>()) {
@@ -300,7 +304,8 @@ template <class K> struct PackedRows {
         return false;
     }
 
-    /* COUNT results or a half, a quarter ... of them, whose kind is asked for once; false: they are of no such number. */
+    /* COUNT results or a half, a quarter ... of them, whose kind is asked for once; false: they are of no such
+       number. */
     struct Lined {
         static constexpr int aligned = 1;
         unsigned char *to;

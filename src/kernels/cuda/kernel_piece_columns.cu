@@ -1,7 +1,8 @@
-/* piece_columns: packed columns of rows that start anywhere, of what straight_columns does not take. A vector comes in pieces of four or eight bytes,
-   which may start at any element; beside elements of them a load (kernel_single_columns.cu), 1001 columns of 256 MB f32 on an H100: var
-   160 and 189 us, argmax 154 and 290; 33 columns 170 and 240, 166 and 416. A kernel of its own: asked for in ring_columns, which pieces
-   there are slowed whole vectors by 2 to 6%. */
+/* piece_columns: packed columns of rows that start anywhere, of what straight_columns does not take. A vector comes in
+   pieces of four or eight bytes, which may start at any element; beside elements of them a load
+   (kernel_single_columns.cu), 1001 columns of 256 MB f32 on an H100: var 160 and 189 us, argmax 154 and 290; 33 columns
+   170 and 240, 166 and 416. A kernel of its own: asked for in ring_columns, which pieces there are slowed whole vectors
+   by 2 to 6%. */
 #include "ring_columns.cuh"
 #include "straight_columns.cuh"
 

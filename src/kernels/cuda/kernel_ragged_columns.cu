@@ -1,7 +1,8 @@
-/* ragged_columns: packed columns of fewer rows than a line has lanes, not all of which are there, of what straight_columns does not take. A thread has a
-   vector of columns and of its lanes, one element each, four at once from its ring; ring_columns, which knows lanes of many elements and
-   whole lines, takes them one after the other (H100, us, there and so: var of 100 x 671088 f32 422 and 157, of 640 x 49 x 2048 over the
-   middle 422 and 154). Rows may start at any element of four bytes and more: what is no aligned vector comes in pieces.
+/* ragged_columns: packed columns of fewer rows than a line has lanes, not all of which are there, of what
+   straight_columns does not take. A thread has a vector of columns and of its lanes, one element each, four at once
+   from its ring; ring_columns, which knows lanes of many elements and whole lines, takes them one after the other
+   (H100, us, there and so: var of 100 x 671088 f32 422 and 157, of 640 x 49 x 2048 over the middle 422 and 154). Rows
+   may start at any element of four bytes and more: what is no aligned vector comes in pieces.
 
    Which thread holds the result: as in ring_columns. */
 #include "columns.cuh"
@@ -51,8 +52,8 @@ template <class K> struct RaggedSource {
     }
 };
 
-/* What is there of four lanes of an element each, joined by adjacent pairs; lane(l), of which the first is the least and the third less than
-   the last, is there if it is below n. */
+/* What is there of four lanes of an element each, joined by adjacent pairs; lane(l), of which the first is the least
+   and the third less than the last, is there if it is below n. */
 template <class K, class Lane>
 RDX_DEVICE void fold_group(const Problem &p, SharedAt group, int n, Lane lane, typename K::A::Node *node)
 {

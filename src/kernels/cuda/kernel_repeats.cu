@@ -1,7 +1,8 @@
-/* repeats: one element over and over, because every reduced stride is 0. A thread has the tree of an output to itself, and makes it from one
-   node of each sort: lanes of a chunk differ by an element at most, so on every level of it there are two sorts of nodes, the first few and
-   the rest; whole chunks are all alike, and the last one is the other sort there. n elements take some 34 pushes and 2 log2 n joins: 65536 sums of
-   4096 copies of a f32 4.0 us on an H200, where each element on its own took 224.
+/* repeats: one element over and over, because every reduced stride is 0. A thread has the tree of an output to itself,
+   and makes it from one node of each sort: lanes of a chunk differ by an element at most, so on every level of it there
+   are two sorts of nodes, the first few and the rest; whole chunks are all alike, and the last one is the other sort
+   there. n elements take some 34 pushes and 2 log2 n joins: 65536 sums of 4096 copies of a f32 4.0 us on an H200, where
+   each element on its own took 224.
 
    Where results are copied, neighbouring threads have the same output and share its copies. */
 #include "grid.cuh"

@@ -1,6 +1,7 @@
-/* ring_rows: warps along a contiguous reduced axis, a chunk at a time (rows.cuh). A team of `team` warps shares an output: each takes an
-   aligned power-of-two run of chunks, with finished runs on a stack that lies across its threads, and the team's nodes meet in
-   shared memory. No barrier where a row is one warp's. The same kernel reads the parts of global. */
+/* ring_rows: warps along a contiguous reduced axis, a chunk at a time (rows.cuh). A team of `team` warps shares an
+   output: each takes an aligned power-of-two run of chunks, with finished runs on a stack that lies across its threads,
+   and the team's nodes meet in shared memory. No barrier where a row is one warp's. The same kernel reads the parts of
+   global. */
 #include "rows.cuh"
 
 namespace rdx
@@ -28,7 +29,8 @@ RDX_DEVICE typename K::A::Node fold_row(const Problem &p, R &ring, RowSource<K> 
     return total.finish(elements);
 }
 
-/* Two blocks a multiprocessor leave a thread 128 registers; with three, which spill, 64K x 4K f32 took 259 us, not 235. */
+/* Two blocks a multiprocessor leave a thread 128 registers; with three, which spill, 64K x 4K f32 took 259 us, not
+   235. */
 template <class K>
 __global__ void __launch_bounds__(RDX_CUDA_THREADS, 2) ring_rows_kernel(const __grid_constant__ Problem p)
 {

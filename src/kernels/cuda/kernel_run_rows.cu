@@ -1,5 +1,6 @@
-/* runs: rows in several contiguous runs of whole, aligned vectors, straight from memory into registers (straight_rows.cuh). A kernel of
-   their own, as shifted rows are: two loops in one spill where nodes have several words (var over 1000 x 100003 f32 121 us, 146). */
+/* runs: rows in several contiguous runs of whole, aligned vectors, straight from memory into registers
+   (straight_rows.cuh). A kernel of their own, as shifted rows are: two loops in one spill where nodes have several
+   words (var over 1000 x 100003 f32 121 us, 146). */
 #include "straight_rows.cuh"
 
 namespace rdx

@@ -1,8 +1,12 @@
-/* short_columns: columns of at most 16 rows, of indices 32. A thread has all rows of its columns in flight; what it does for an output weighs more than what it reads, so of fewer rows it has more columns,
-   several outputs are made and stored at once, and a block's columns follow from one place. Elements of four bytes and more come one by one, neighbours by neighbouring threads, wherever rows
-   start: that is as fast as vectors of 16 bytes, or faster (H200, us: sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, of which
-   a block may have several runs (sum bf16 20000 x 2 x 1024 97 where it kept to one, 38 so), or, of rows that start anywhere, by the two aligned words around four bytes of them
-   (3 x 22369600 54, 62; an element a thread 731). Outputs that do not lie in long runs of packed columns are sought one by one; so are those of rare maps, for which there is one copy of the tree. */
+/* short_columns: columns of at most 16 rows, of indices 32. A thread has all rows of its columns in flight; what it
+   does for an output weighs more than what it reads, so of fewer rows it has more columns, several outputs are made and
+   stored at once, and a block's columns follow from one place. Elements of four bytes and more come one by one,
+   neighbours by neighbouring threads, wherever rows start: that is as fast as vectors of 16 bytes, or faster (H200, us:
+   sum f32 3 x 11184768 51, 44, f64 233, 50, var f32 86, 58). Smaller ones come in aligned vectors, of which a block may
+   have several runs (sum bf16 20000 x 2 x 1024 97 where it kept to one, 38 so), or, of rows that start anywhere, by the
+   two aligned words around four bytes of them (3 x 22369600 54, 62; an element a thread 731). Outputs that do not lie
+   in long runs of packed columns are sought one by one; so are those of rare maps, for which there is one copy of the
+   tree. */
 #include "short_columns.cuh"
 
 namespace rdx

@@ -1,6 +1,8 @@
-/* warp: short contiguous rows, packed or aligned, a tile of them a warp (row_tile.cuh). Rows of one line are folded by line_fold.cuh, sums of bytes of which a thread can have several by
-   byte_rows.cuh, others, up to four lines, by short_rows.cuh: `mates` neighbouring threads share a row, so that a warp folds 32 / mates rows at once. All mates
-   have the result, and each keeps that of its turn: results go out by the warp. What is frequent of several lines is tile_rows'. */
+/* warp: short contiguous rows, packed or aligned, a tile of them a warp (row_tile.cuh). Rows of one line are folded by
+   line_fold.cuh, sums of bytes of which a thread can have several by byte_rows.cuh, others, up to four lines, by
+   short_rows.cuh: `mates` neighbouring threads share a row, so that a warp folds 32 / mates rows at once. All mates
+   have the result, and each keeps that of its turn: results go out by the warp. What is frequent of several lines is
+   tile_rows'. */
 #include "byte_rows.cuh"
 #include "line_fold.cuh"
 #include "short_rows.cuh"

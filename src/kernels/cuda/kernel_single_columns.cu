@@ -1,6 +1,7 @@
-/* single_columns: columns of any strides and any alignment, an element a load, straight into registers (straight_columns.cuh): neighbouring
-   threads take neighbouring columns, and 16 loads of each are under way. Two blocks a multiprocessor: where three or four had to share its
-   registers, 4096 x 16384 f32 of stride 2 took 191 and 316 us, not 147. */
+/* single_columns: columns of any strides and any alignment, an element a load, straight into registers
+   (straight_columns.cuh): neighbouring threads take neighbouring columns, and 16 loads of each are under way. Two
+   blocks a multiprocessor: where three or four had to share its registers, 4096 x 16384 f32 of stride 2 took 191 and
+   316 us, not 147. */
 #include "straight_columns.cuh"
 
 namespace rdx

@@ -1,10 +1,11 @@
-/* thread: outputs of at most a line of elements that share slabs of memory (plan/layout.h), as where an axis goes between short runs. A warp copies
-   a tile of whole slabs as they lie, and its threads fold an output each out of it, an element a lane; there is no barrier but the warp's. 256 MB
-   on an H200, an element a load from memory and so, in us: sums of 3 x 3 f32 257 and 83, 7 x 11 163 and 73, 33 x 7 315 and 67, var of 7 x 11 276 and
-   79.
+/* thread: outputs of at most a line of elements that share slabs of memory (plan/layout.h), as where an axis goes
+   between short runs. A warp copies a tile of whole slabs as they lie, and its threads fold an output each out of it,
+   an element a lane; there is no barrier but the warp's. 256 MB on an H200, an element a load from memory and so, in
+   us: sums of 3 x 3 f32 257 and 83, 7 x 11 163 and 73, 33 x 7 315 and 67, var of 7 x 11 276 and 79.
 
-   Groups that are whole, and those that lack their upper half, are code of their own, which knows how many lanes there are. 128 MB, in us, without and
-   so: sums of 7 x 11 49.9 and 40.6; var of 33 x 7, whose joins asked RowPairs for all counts, 75.6 and 55.2. */
+   Groups that are whole, and those that lack their upper half, are code of their own, which knows how many lanes there
+   are. 128 MB, in us, without and so: sums of 7 x 11 49.9 and 40.6; var of 33 x 7, whose joins asked RowPairs for all
+   counts, 75.6 and 55.2. */
 #include "greatest.cuh"
 #include "group_tree.cuh"
 #include "row_pairs.cuh"
@@ -13,8 +14,8 @@
 namespace rdx
 {
 
-/* An output's tree: a group of ROWS lanes at most, or, GROUPS, as many as it takes, 2^k groups, a subtree each, and what they come to on a stack.
-   At least half of a group is there; of eight at most, more than half. */
+/* An output's tree: a group of ROWS lanes at most, or, GROUPS, as many as it takes, 2^k groups, a subtree each, and
+   what they come to on a stack. At least half of a group is there; of eight at most, more than half. */
 template <class K, int ROWS, bool GROUPS> struct SlabFold {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -247,7 +248,8 @@ template <class K, int ROWS, bool GROUPS> struct SlabFold {
     }
 };
 
-/* Slabs one by one, each in the vectors that hold it: those of one never touch those of the next (plan/cuda_slabs.c). */
+/* Slabs one by one, each in the vectors that hold it: those of one never touch those of the next
+   (plan/cuda_slabs.c). */
 RDX_DEVICE void copy_slabs(const RdxCudaShape &s, const Tile &tile, const unsigned char *from)
 {
 #pragma unroll 1
@@ -303,7 +305,8 @@ RDX_DEVICE void reduce_slabs(const Problem &p, const Tile &tile, int outputs, co
     }
 }
 
-/* Ops and inputs that have code of their own for up to 4 rows, 8 and more: that of all others was half of what this kernel took of the plugin. */
+/* Ops and inputs that have code of their own for up to 4 rows, 8 and more: that of all others was half of what this
+   kernel took of the plugin. */
 template <class K, class In> RDX_DEVICE constexpr bool is_usual()
 {
     constexpr int a = K::A::algebra;

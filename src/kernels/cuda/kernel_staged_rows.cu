@@ -1,10 +1,13 @@
-/* staged_rows: logsumexp in f32 over contiguous rows, a warp a chunk (straight_rows.cuh). It looks at its elements twice, so a chunk lies in shared
-   memory meanwhile, each thread's own vectors of it; as soon as a group of them has been looked at for the second time, the next chunk's group is
-   asked for in its place. Exponentials take so long that nothing more need be on its way: on an H200 32768 x 8192 took 267 us with chunks in registers,
-   two blocks a multiprocessor and the next chunk brought as far as the second cache, 241 this way; bf16 4096 x 131072 383 and 334. Registers are for
-   three blocks a multiprocessor. There a scheduler issues in nine of ten cycles, and what it waits for are its own multipliers.
+/* staged_rows: logsumexp in f32 over contiguous rows, a warp a chunk (straight_rows.cuh). It looks at its elements
+   twice, so a chunk lies in shared memory meanwhile, each thread's own vectors of it; as soon as a group of them has
+   been looked at for the second time, the next chunk's group is asked for in its place. Exponentials take so long that
+   nothing more need be on its way: on an H200 32768 x 8192 took 267 us with chunks in registers, two blocks a
+   multiprocessor and the next chunk brought as far as the second cache, 241 this way; bf16 4096 x 131072 383 and 334.
+   Registers are for three blocks a multiprocessor. There a scheduler issues in nine of ten cycles, and what it waits
+   for are its own multipliers.
 
-   Rows that start inside a line are turned as in rings (rows.cuh): the chunk has one line more, whose first vectors end it. */
+   Rows that start inside a line are turned as in rings (rows.cuh): the chunk has one line more, whose first vectors end
+   it. */
 #include "straight_rows.cuh"
 
 namespace rdx
@@ -25,7 +28,8 @@ template <class K> struct Stage {
     {
     }
 
-    /* Asks for the lines from `first` on, of which this thread's vectors lie at `at`, a line apart; `bytes` are there from `at` on. */
+    /* Asks for the lines from `first` on, of which this thread's vectors lie at `at`, a line apart; `bytes` are there
+       from `at` on. */
     __device__ __forceinline__ void ask(const unsigned char *at, int first, int bytes) const
     {
         int from = first * line_bytes;
@@ -48,8 +52,8 @@ template <class K> struct Stage {
             turn.straighten<COUNT>(got, take(line, COUNT));
     }
 
-    /* The nodes of the lanes of a chunk of n elements. `next`: where this thread's vectors of the next chunk lie, if that is a whole one,
-       and so this one; else NULL. */
+    /* The nodes of the lanes of a chunk of n elements. `next`: where this thread's vectors of the next chunk lie, if
+       that is a whole one, and so this one; else NULL. */
     template <bool CROOKED>
     __device__ __forceinline__ void fold(const Problem &p, int n, const unsigned char *next,
                                          typename A::Node *node) const

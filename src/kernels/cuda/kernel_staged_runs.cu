@@ -1,7 +1,8 @@
-/* staged_runs: rows in several short runs, as over the batch and the pixels of 7 x 7 images, where neighbouring outputs have neighbouring runs: those of eight
-   outputs at once are whole, aligned vectors, whatever a run is. A block copies a chunk of eight to shared memory, where a
-   thread folds one lane of each, of four bytes of half of them, so that where an element lies is worked out once for all of them, and a warp joins the lanes of one. H200, sum of bf16 over 640 x 2048 x 7 x 7 us:
-   element by element from memory 86, a warp an output from shared memory 58, so 41. */
+/* staged_runs: rows in several short runs, as over the batch and the pixels of 7 x 7 images, where neighbouring outputs
+   have neighbouring runs: those of eight outputs at once are whole, aligned vectors, whatever a run is. A block copies
+   a chunk of eight to shared memory, where a thread folds one lane of each, of four bytes of half of them, so that
+   where an element lies is worked out once for all of them, and a warp joins the lanes of one. H200, sum of bf16 over
+   640 x 2048 x 7 x 7 us: element by element from memory 86, a warp an output from shared memory 58, so 41. */
 #include "greatest.cuh"
 #include "grid.cuh"
 #include "rows.cuh"
@@ -22,7 +23,8 @@ template <class K> struct StagedRuns {
     SharedAt at;   /* the first run of a thread's first output */
     int lane, gap; /* gap: bytes from a run's end to the same output's next one */
 
-    /* The OWN nodes of a thread's lane of n elements from `start` on, `before` of the first run being the chunk's before. */
+    /* The OWN nodes of a thread's lane of n elements from `start` on, `before` of the first run being the chunk's
+       before. */
     __device__ __forceinline__ void fold(unsigned start, unsigned before, int n, Node *node) const
     {
         with_known<K>(p.recipe, [&](auto in, auto map) RDX_INLINED {

@@ -1,4 +1,5 @@
-/* stepped: every second element of rows that start at whole vectors. A line of the tree is two of memory, and half of a vector is of use. */
+/* stepped: every second element of rows that start at whole vectors. A line of the tree is two of memory, and half of a
+   vector is of use. */
 #include "sided_rows.cuh"
 
 namespace rdx

@@ -1,8 +1,10 @@
-/* thread_rows: rows of 2 to 15 elements with nothing between them, but of bytes no power of two (packed_rows takes those), of what RDX_CUDA_HAS_THREAD_ROWS
-   names. A thread has as many neighbouring rows as a vector has elements, which are N whole vectors, and their results leave together. Vectors come by way of the warp's shared memory: 32 threads ask
-   for 512 bytes at once, and each takes its own, which lie side by side. How long rows are is known where they are folded, so all of it is straight
-   code. On an H200, through short_rows and this way (256 MB, us): sums of rows of 3, 5 and 7 f32 130, 91 and 80, and 84, 75 and 72; bf16 402, 265 and
-   212, and 86, 77 and 72; maxima of 128 MB of rows of 2, 7 and 15 i8 427, 155 and 95, and 72, 43 and 37. */
+/* thread_rows: rows of 2 to 15 elements with nothing between them, but of bytes no power of two (packed_rows takes
+   those), of what RDX_CUDA_HAS_THREAD_ROWS names. A thread has as many neighbouring rows as a vector has elements,
+   which are N whole vectors, and their results leave together. Vectors come by way of the warp's shared memory: 32
+   threads ask for 512 bytes at once, and each takes its own, which lie side by side. How long rows are is known where
+   they are folded, so all of it is straight code. On an H200, through short_rows and this way (256 MB, us): sums of
+   rows of 3, 5 and 7 f32 130, 91 and 80, and 84, 75 and 72; bf16 402, 265 and 212, and 86, 77 and 72; maxima of 128 MB
+   of rows of 2, 7 and 15 i8 427, 155 and 95, and 72, 43 and 37. */
 #include "greatest.cuh"
 #include "grid.cuh"
 #include "ring.cuh"
@@ -10,8 +12,8 @@
 namespace rdx
 {
 
-/* lane[r] := T(h, r) from T(2h, .), for h from H down to 1, of a row of N elements, one a lane. By templates: of loops within loops nvcc kept
-   the nodes of seven in local memory. */
+/* lane[r] := T(h, r) from T(2h, .), for h from H down to 1, of a row of N elements, one a lane. By templates: of loops
+   within loops nvcc kept the nodes of seven in local memory. */
 template <class A, int N, int H> RDX_DEVICE void halve_row(typename A::Node *lane)
 {
     if constexpr (H >= 1) {

@@ -1,6 +1,8 @@
-/* warp: contiguous rows of two lines of 512 bytes to four, of logsumexp to eight, packed or aligned, a tile of them a warp (row_tile.cuh), of what is
-   asked for often: folded by lines_fold.cuh as rows of a line are. 256 MB on an H200, by words and lanes of a thread (short_rows.cuh), by line_rows or by staged_rows and this
-   way, in us: logsumexp over 1000 f32 103 and 73, over 1024 bf16 209 and 130, var over rows of 129 f32 267 and 72, of 300 bf16 512 and 148, argmax over 500 f32 97 and 65, max over 520 bf16 113 and 63. */
+/* warp: contiguous rows of two lines of 512 bytes to four, of logsumexp to eight, packed or aligned, a tile of them a
+   warp (row_tile.cuh), of what is asked for often: folded by lines_fold.cuh as rows of a line are. 256 MB on an H200,
+   by words and lanes of a thread (short_rows.cuh), by line_rows or by staged_rows and this way, in us: logsumexp over
+   1000 f32 103 and 73, over 1024 bf16 209 and 130, var over rows of 129 f32 267 and 72, of 300 bf16 512 and 148, argmax
+   over 500 f32 97 and 65, max over 520 bf16 113 and 63. */
 #include "lines_fold.cuh"
 #include "row_tile.cuh"
 

@@ -1,5 +1,5 @@
-/* The kernels as tables: one for each of cuda_kernels.def, and for finish, in each family (kernels.def); stamped by stamp.inc, searched
-   when a plan is bound. */
+/* The kernels as tables: one for each of cuda_kernels.def, and for finish, in each family (kernels.def); stamped by
+   stamp.inc, searched when a plan is bound. */
 #ifndef RDX_KERNELS_CUDA_KERNELS_H
 #define RDX_KERNELS_CUDA_KERNELS_H
 

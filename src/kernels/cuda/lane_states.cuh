@@ -1,4 +1,5 @@
-/* What lanes in registers make of vectors that are there: a state for each lane, or one for all. Streams of them are lanes.cuh's. */
+/* What lanes in registers make of vectors that are there: a state for each lane, or one for all. Streams of them are
+   lanes.cuh's. */
 #ifndef RDX_KERNELS_CUDA_LANE_STATES_CUH
 #define RDX_KERNELS_CUDA_LANE_STATES_CUH
 
@@ -8,7 +9,8 @@
 namespace rdx
 {
 
-/* Element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of neighbouring ones. RAGGED: see LaneReader. */
+/* Element e of a thread's vectors, line after line, is a lane. ROWS: they are lanes of one output, else of neighbouring
+   ones. RAGGED: see LaneReader. */
 template <class K, bool ROWS, bool RAGGED = ROWS> struct LaneStates : LaneReader<K, RAGGED> {
     typedef LaneReader<K, RAGGED> Reader;
     typedef typename K::A A;
@@ -17,7 +19,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct LaneStates : LaneReader
     using Reader::E;
     using Reader::G;
     using Reader::p;
-    /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until they know theirs. */
+    /* Of rows, exact ops take all elements of a thread into one state; those that find an index keep lanes apart until
+       they know theirs. */
     static constexpr bool one_state = ROWS && is_exact<A>() && !A::indexed;
     static constexpr int STATES = one_state ? 1 : E;
     /* Whether vectors are compared before anything is made of an element (greatest.cuh). */
@@ -28,8 +31,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct LaneStates : LaneReader
     /* Of elements in ascending order of their index, where there is one. */
     typedef typename std::conditional<A::indexed, Winner<A>, Step<A>>::type First;
 
-    /* What of the states has to be something before the lanes that are there are folded: see clear_lanes and clear_bytes; an index is made
-       of each lane's line, there or not. */
+    /* What of the states has to be something before the lanes that are there are folded: see clear_lanes and
+       clear_bytes; an index is made of each lane's line, there or not. */
     template <class S> static __device__ __forceinline__ void clear(typename S::State *state)
     {
         clear_lanes<A>(state, STATES);
@@ -65,7 +68,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct LaneStates : LaneReader
         }
     }
 
-    /* What the first `there` of COUNT vectors, one at least, come to where numbers are compared: one vector more, of the greatest. */
+    /* What the first `there` of COUNT vectors, one at least, come to where numbers are compared: one vector more, of
+       the greatest. */
     template <class S, class In, int MAP, int COUNT>
     __device__ __forceinline__ void fold_greatest(typename S::State *state, const Vector<16> *got, int v,
                                                   int there = COUNT) const
@@ -129,8 +133,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct LaneStates : LaneReader
         return state;
     }
 
-    /* Lanes that are late have their first line in vector 1. The vector in which that matters: of one state 0, which takes only the others;
-       else 1, with which they begin. The last element of a vector never is late. */
+    /* Lanes that are late have their first line in vector 1. The vector in which that matters: of one state 0, which
+       takes only the others; else 1, with which they begin. The last element of a vector never is late. */
     template <class S, class In, int MAP, class Late>
     __device__ __forceinline__ void fold_late(typename S::State *state, const Vector<16> &raw, int v,
                                               Late is_late) const

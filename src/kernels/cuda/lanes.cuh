@@ -1,4 +1,5 @@
-/* The lanes that a thread folds from its stream (ring.cuh): whole groups of a frequent map on straight paths, what is ragged or rare on general ones. */
+/* The lanes that a thread folds from its stream (ring.cuh): whole groups of a frequent map on straight paths, what is
+   ragged or rare on general ones. */
 #ifndef RDX_KERNELS_CUDA_LANES_CUH
 #define RDX_KERNELS_CUDA_LANES_CUH
 
@@ -21,8 +22,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneStates<K, R
     static constexpr bool few =
         E <= 4; /* loops over vectors of more are not unrolled: so much code is slow to compile */
 
-    /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; element(e, line): which one of the
-       output's it is. */
+    /* lines: of the longest lane; whole: of the shortest lane of the warp; count(e): of lane e; element(e, line): which
+       one of the output's it is. */
     template <class R, class Source, class Count, class Element>
     __device__ __forceinline__ void run(R &ring, Source &source, int lines, int whole, Count count, Element element,
                                         Node *node) const
@@ -37,8 +38,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneStates<K, R
             fold_backwards(ring, source, lines, whole, count, element, node);
     }
 
-    /* The same where all lanes have `lines`, a multiple of a group, and no vector is turned; false, and nothing is done, where the recipe
-       is a rare one. */
+    /* The same where all lanes have `lines`, a multiple of a group, and no vector is turned; false, and nothing is
+       done, where the recipe is a rare one. */
     template <class R, class Source, class Element>
     __device__ __forceinline__ bool run_whole(R &ring, Source &source, int lines, Element element, Node *node) const
     {
@@ -52,8 +53,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneStates<K, R
             typename First::State state[STATES];
             States::template clear_bytes<First>(state);
             Vector<16> got[G];
-            /* What asks for the dtype in every turn is a quarter of the code. Columns of few elements a vector are up to 3% faster
-               without. */
+            /* What asks for the dtype in every turn is a quarter of the code. Columns of few elements a vector are up
+               to 3% faster without. */
             if constexpr (few && !RAGGED) {
                 with_frequent<K>(p.recipe, [&](auto in, auto map) {
 #pragma unroll 1
@@ -77,7 +78,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneStates<K, R
         }
     }
 
-    /* Columns: a group that holds lanes of LINES lines, all of them there, joined by adjacent pairs; element(lane, line). */
+    /* Columns: a group that holds lanes of LINES lines, all of them there, joined by adjacent pairs; element(lane,
+       line). */
     template <int LINES, class R, class Source, class Element>
     __device__ __forceinline__ bool run_few(R &ring, Source &source, Element element, Node *node) const
     {
@@ -219,7 +221,8 @@ template <class K, bool ROWS, bool RAGGED = ROWS> struct Lanes : LaneStates<K, R
         }
     }
 
-    /* Any group: what is rare, so an element after the other. The vector and the states go round, and the code knows the first alone. */
+    /* Any group: what is rare, so an element after the other. The vector and the states go round, and the code knows
+       the first alone. */
     template <class S, class Count, class Element>
     __device__ __forceinline__ void part(typename S::State *state, SharedAt group, SharedAt next, int lines, int v,
                                          Count count, Element element, bool &begun) const

@@ -1,5 +1,6 @@
-/* Folds rows of at most one line (kernel_short_rows.cu), an element a load, of bytes a word, up to 32 lanes a thread: see row_fold.cuh. A thread that has a row
-   of whole, aligned vectors loads those: most are an odd number of them apart, so that vectors meet no bank twice where elements meet one of eight. */
+/* Folds rows of at most one line (kernel_short_rows.cu), an element a load, of bytes a word, up to 32 lanes a thread:
+   see row_fold.cuh. A thread that has a row of whole, aligned vectors loads those: most are an odd number of them
+   apart, so that vectors meet no bank twice where elements meet one of eight. */
 #ifndef RDX_KERNELS_CUDA_LINE_FOLD_CUH
 #define RDX_KERNELS_CUDA_LINE_FOLD_CUH
 
@@ -52,8 +53,8 @@ template <class K> struct LineRow : RowFold<K, false> {
         return join_full<A>(low, high, 1, 1);
     }
 
-    /* The node of a row, an element a load: OWN lanes a thread, of which no thread lacks one of the lower half. FULL: none at all, else the
-       first `own`. What a thread lacks is asked once for BREAK lanes. */
+    /* The node of a row, an element a load: OWN lanes a thread, of which no thread lacks one of the lower half. FULL:
+       none at all, else the first `own`. What a thread lacks is asked once for BREAK lanes. */
     template <bool FULL, int MATES, int OWN, class In, int MAP>
     __device__ __forceinline__ Node fold_line(SharedAt at, int n, int own) const
     {

@@ -1,6 +1,6 @@
-/* Folds rows of two lines to four, of what is looked at twice to eight (kernel_tile_rows.cu), an element a load, of bytes a word: see row_fold.cuh.
-   Whatever its length a row has eight threads, of bytes and of more than four lines 16, so that all lanes of a thread are there, and of every
-   line but the last all elements. */
+/* Folds rows of two lines to four, of what is looked at twice to eight (kernel_tile_rows.cu), an element a load, of
+   bytes a word: see row_fold.cuh. Whatever its length a row has eight threads, of bytes and of more than four lines 16,
+   so that all lanes of a thread are there, and of every line but the last all elements. */
 #ifndef RDX_KERNELS_CUDA_LINES_FOLD_CUH
 #define RDX_KERNELS_CUDA_LINES_FOLD_CUH
 
@@ -70,8 +70,8 @@ template <class K, int FEWEST> struct LinesRow : RowFold<K, true> {
         return lane;
     }
 
-    /* The nodes T(H MATES, .) of the AT_ONCE lanes from `first` on, LOW of which have an element of the last line, and HIGH of those H lanes
-       further on; `own`: of the last line. */
+    /* The nodes T(H MATES, .) of the AT_ONCE lanes from `first` on, LOW of which have an element of the last line, and
+       HIGH of those H lanes further on; `own`: of the last line. */
     template <int LINES, Extent LOW, Extent HIGH, int AT_ONCE, class In, int MAP>
     __device__ __forceinline__ void fold_some(SharedAt at, int first, int own, Node *node) const
     {
@@ -100,8 +100,8 @@ template <class K, int FEWEST> struct LinesRow : RowFold<K, true> {
         }
     }
 
-    /* Of JOINS neighbouring joins of a thread and its mates, a bit each, in the order of their numbers (fill_joins): whether all have equal counts,
-       or all unequal ones; these have the same then. */
+    /* Of JOINS neighbouring joins of a thread and its mates, a bit each, in the order of their numbers (fill_joins):
+       whether all have equal counts, or all unequal ones; these have the same then. */
     static constexpr int JOINS = 4;
     static_assert(!joins_counted || H >= JOINS, "a level of joins fills a group");
     struct Groups {
@@ -156,9 +156,10 @@ template <class K, int FEWEST> struct LinesRow : RowFold<K, true> {
         }
     }
 
-    /* The nodes of the EACH lanes from `first` on of what is looked at twice. An element that is not there is -inf, which changes nothing (algebra.cuh);
-       two of a lane are joined, which takes one exponential, not two. WHOLE: the last line is; without questions about it logsumexp of 262144 x 512 bf16
-       takes 395 instructions for 16 elements, not 455. */
+    /* The nodes of the EACH lanes from `first` on of what is looked at twice. An element that is not there is -inf,
+       which changes nothing (algebra.cuh); two of a lane are joined, which takes one exponential, not two. WHOLE: the
+       last line is; without questions about it logsumexp of 262144 x 512 bf16 takes 395 instructions for 16 elements,
+       not 455. */
     static constexpr int EACH = H / 4;
     template <int LINES, bool WHOLE, class In, int MAP>
     __device__ __forceinline__ void look_twice(SharedAt at, int first, int rest, int own, Node *node) const
@@ -203,7 +204,8 @@ template <class K, int FEWEST> struct LinesRow : RowFold<K, true> {
         }
     }
 
-    /* The node of such a row: a quarter of a thread's lanes at once, in bit-reversed order, by one copy of what is long. */
+    /* The node of such a row: a quarter of a thread's lanes at once, in bit-reversed order, by one copy of what is
+       long. */
     template <int LINES, bool WHOLE, class In, int MAP>
     __device__ __forceinline__ Node fold_twice(SharedAt at, int rest) const
     {

@@ -1,8 +1,9 @@
 /* Memory: the workspaces of rdx_reduce, and what the command and tests allocate and copy.
 
-   rdx_reduce keeps workspaces per device and stream: what follows in a stream waits for what is there, so the next call may have
-   the memory as soon as the launch is enqueued. They grow by powers of two, at most MOST are kept, and one that was cleared before
-   the latest CUDA error is cleared again. A capturing stream gets stream-ordered memory, which becomes part of its graph. */
+   rdx_reduce keeps workspaces per device and stream: what follows in a stream waits for what is there, so the next call
+   may have the memory as soon as the launch is enqueued. They grow by powers of two, at most MOST are kept, and one
+   that was cleared before the latest CUDA error is cleared again. A capturing stream gets stream-ordered memory, which
+   becomes part of its graph. */
 #include "device.h"
 
 #include <pthread.h>
@@ -86,7 +87,8 @@ static void free_workspaces(Workspace *first)
     }
 }
 
-/* Makes room for one more: of as many as there may be, idle ones that were not wanted for longest are no longer kept. The lock is held. */
+/* Makes room for one more: of as many as there may be, idle ones that were not wanted for longest are no longer kept.
+   The lock is held. */
 static Workspace *surplus(void)
 {
     Workspace *gone = NULL;
@@ -202,7 +204,8 @@ RdxStatus rdx_cuda_workspace_give(void *workspace, size_t bytes, RdxStream strea
                                                   "giving a workspace back"));
 }
 
-/* A workspace that a call on another thread has just now stays; that call gives it back and a later shutdown frees it. */
+/* A workspace that a call on another thread has just now stays; that call gives it back and a later shutdown frees
+   it. */
 void rdx_cuda_shutdown(void)
 {
     Workspace *gone = NULL;
@@ -243,7 +246,8 @@ RdxStatus rdx_cuda_copy(void *to, const void *from, size_t bytes, int id)
     RdxCudaVisit visit;
     RDX_TRY(rdx_cuda_enter(&visit, id));
     RdxStatus status = rdx_cuda_status(RDX_CUDA_CALL(cudaMemcpy, to, from, bytes, cudaMemcpyDefault), "copying");
-    /* From ordinary memory it may return before the bytes are there, and a stream that does not block would not wait for them. */
+    /* From ordinary memory it may return before the bytes are there, and a stream that does not block would not wait
+       for them. */
     if (status == RDX_OK)
         status = rdx_cuda_status(RDX_CUDA_CALL(cudaStreamSynchronize, (cudaStream_t)NULL), "copying");
     return rdx_cuda_leave(&visit, status);

@@ -1,12 +1,13 @@
-/* What the kernels ask of the machine beyond C++ and CUDA's plain built-ins, each behind a small function or macro: PTX, shared
-   memory, the addresses of kernels. The other sources hold no asm, no __shared__ and no &kernel, so that they compile
-   without nvcc too: such a build defines RDX_CUDA_TWINS and brings its own twins, under the same names, before this file is read
-   (tests/emu/device.h).
+/* What the kernels ask of the machine beyond C++ and CUDA's plain built-ins, each behind a small function or macro:
+   PTX, shared memory, the addresses of kernels. The other sources hold no asm, no __shared__ and no &kernel, so that
+   they compile without nvcc too: such a build defines RDX_CUDA_TWINS and brings its own twins, under the same names,
+   before this file is read (tests/emu/device.h).
 
      RDX_SHARED(Type, name)                one object in a block's shared memory; unset
      RDX_SHARED_ARRAY(Type, name, count)   so many of them
-     RDX_DYNAMIC_SHARED(Type, name)        what the launch gave, as an array that begins at a multiple of 128: where 16-byte copies of a
-                                           warp met it askew, each read twice the sectors (64K x 4K f32: 276 us, not 235)
+     RDX_DYNAMIC_SHARED(Type, name)        what the launch gave, as an array that begins at a multiple of 128: where
+                                           16-byte copies of a warp met it askew, each read twice the sectors (64K x
+                                           4K f32: 276 us, not 235)
      RDX_ENTRY(kernel)                     a kernel's address, as a constant
      RDX_UNSET                             the words of a node that is not there: poison in the emulator */
 #ifndef RDX_KERNELS_CUDA_PLATFORM_CUH
@@ -16,7 +17,8 @@
 
 #define RDX_DEVICE static __device__ __forceinline__
 #define RDX_CODE(...) ((const void *)RDX_ENTRY(__VA_ARGS__)) /* of a kernel: what cudaLaunchKernel takes for it */
-/* Of a lambda: nvcc calls long ones, and what those capture lies in local memory (var over rows of 512 bf16 169 us called, 97 inlined). */
+/* Of a lambda: nvcc calls long ones, and what those capture lies in local memory (var over rows of 512 bf16 169 us
+   called, 97 inlined). */
 #define RDX_INLINED __attribute__((always_inline))
 
 #ifndef RDX_CUDA_TWINS
@@ -66,8 +68,8 @@ RDX_DEVICE float widen_e4m3(uint32_t word, int byte)
 #endif
 }
 
-/* The greater of two numbers, and so in either half of a word of two (BRAIN: bf16, else f16): NaN where one of them is, of no particular
-   bits; with `omit` the other one. -0 is less than +0. */
+/* The greater of two numbers, and so in either half of a word of two (BRAIN: bf16, else f16): NaN where one of them is,
+   of no particular bits; with `omit` the other one. -0 is less than +0. */
 RDX_DEVICE float greater_of(float a, float b, bool omit)
 {
     float m;
@@ -114,7 +116,8 @@ template <bool BRAIN> RDX_DEVICE uint32_t equal_pair(uint32_t a, uint32_t b)
     return same;
 }
 
-/* Two f32 as bf16 (BRAIN) or f16, `low` in the lower half: rounded to nearest even, every NaN the quiet one without a sign. Three instructions, where integers take 16. */
+/* Two f32 as bf16 (BRAIN) or f16, `low` in the lower half: rounded to nearest even, every NaN the quiet one without a
+   sign. Three instructions, where integers take 16. */
 template <bool BRAIN> RDX_DEVICE uint32_t narrow_pair(float low, float high)
 {
     constexpr uint32_t nan = BRAIN ? 0x7fc07fc0u : 0x7e007e00u;
@@ -171,8 +174,8 @@ template <int BYTES> RDX_DEVICE void load_shared_element(uint32_t *word, SharedA
     }
 }
 
-/* The same number, of which the compiler knows no more than that: it neither makes it anew where it should keep it (a thread's place
-   in its warp takes 25 cycles to ask for) nor keeps what it could make anew. */
+/* The same number, of which the compiler knows no more than that: it neither makes it anew where it should keep it (a
+   thread's place in its warp takes 25 cycles to ask for) nor keeps what it could make anew. */
 RDX_DEVICE int kept(int x)
 {
     return __shfl_sync(0xffffffffu, x, (int)(threadIdx.x & 31));
@@ -188,8 +191,9 @@ RDX_DEVICE int forgotten(int x)
     return x;
 }
 
-/* atomicInc that comes, in the eyes of the grid, after all that this thread has seen and done before it, and before all that follows. Two
-   fences around it took 0.2 us more, and __threadfence, which is sequentially consistent beyond that, is slower still. */
+/* atomicInc that comes, in the eyes of the grid, after all that this thread has seen and done before it, and before all
+   that follows. Two fences around it took 0.2 us more, and __threadfence, which is sequentially consistent beyond that,
+   is slower still. */
 RDX_DEVICE unsigned count_in(unsigned *counter, unsigned last)
 {
     unsigned old;
@@ -197,10 +201,11 @@ RDX_DEVICE unsigned count_in(unsigned *counter, unsigned last)
     return old;
 }
 
-/* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and the wait that
-   covers it; 16 bytes, aligned on both sides, of which the first `bytes` (0 to 16) are read and the rest become 0; what lies in
-   memory beside them in the aligned 16 is not touched. commit closes a group, which may be empty; wait<N> returns when all but the
-   last N groups of this thread have landed, for this thread alone: others see them after a barrier. */
+/* Copies from global to shared memory that pass by the registers. A copy may land at any moment between its issue and
+   the wait that covers it; 16 bytes, aligned on both sides, of which the first `bytes` (0 to 16) are read and the rest
+   become 0; what lies in memory beside them in the aligned 16 is not touched. commit closes a group, which may be
+   empty; wait<N> returns when all but the last N groups of this thread have landed, for this thread alone: others see
+   them after a barrier. */
 RDX_DEVICE void copy_async(SharedAt shared, const void *global, int bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");

@@ -1,5 +1,6 @@
-/* What a CUDA kernel is launched with: one struct by value, in constant memory. Made by device.cu from space, recipe, shape and
-   pointers; every layer of the device code reads it, none writes it. 2.4 KB, below the 4 KB that every architecture takes. */
+/* What a CUDA kernel is launched with: one struct by value, in constant memory. Made by device.cu from space, recipe,
+   shape and pointers; every layer of the device code reads it, none writes it. 2.4 KB, below the 4 KB that every
+   architecture takes. */
 #ifndef RDX_KERNELS_CUDA_PROBLEM_H
 #define RDX_KERNELS_CUDA_PROBLEM_H
 
@@ -10,9 +11,9 @@ typedef struct RdxCudaDim {
     int64_t extent, in, out, out2;
 } RdxCudaDim;
 
-/* In the order in which a block asks for it: what it reads before its first load lies in three lines of 64 bytes, since a line that another
-   launch has left takes 90 cycles, and blocks of small inputs do little else. Sums of 1 KB to 16 MB of f32 over rows took 0.04 to 0.2 us
-   more on an H200 when these members lay among the others. */
+/* In the order in which a block asks for it: what it reads before its first load lies in three lines of 64 bytes, since
+   a line that another launch has left takes 90 cycles, and blocks of small inputs do little else. Sums of 1 KB to 16 MB
+   of f32 over rows took 0.04 to 0.2 us more on an H200 when these members lay among the others. */
 typedef struct __attribute__((aligned(64))) RdxCudaProblem {
     const unsigned char *in; /* at the origin of the walk */
     unsigned char *out;

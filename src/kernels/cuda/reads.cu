@@ -1,7 +1,8 @@
-/* What timing compares with: three plain reads, of which the best is the ceiling, and a launch that does nothing. They differ in what
-   a block takes: 64 KiB with 16 loads of 16 bytes a thread in flight is best from 256 MB on, 16 KiB fills the multiprocessors
-   more evenly below, and a grid that stays and walks has no blocks to start. Sums are kept alive by a store that never happens. Where
-   a reduction writes more than a little, each block also fills its share of as many bytes, whole lines of 128. */
+/* What timing compares with: three plain reads, of which the best is the ceiling, and a launch that does nothing. They
+   differ in what a block takes: 64 KiB with 16 loads of 16 bytes a thread in flight is best from 256 MB on, 16 KiB
+   fills the multiprocessors more evenly below, and a grid that stays and walks has no blocks to start. Sums are kept
+   alive by a store that never happens. Where a reduction writes more than a little, each block also fills its share of
+   as many bytes, whole lines of 128. */
 #include "device.h"
 #include "platform.cuh"
 

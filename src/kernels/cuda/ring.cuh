@@ -1,15 +1,16 @@
-/* A thread's stream of vectors: the ring in shared memory through which everything is read that lies in vectors of 16 bytes. What comes
-   out of it is folded by lanes.cuh.
+/* A thread's stream of vectors: the ring in shared memory through which everything is read that lies in vectors of 16
+   bytes. What comes out of it is folded by lanes.cuh.
 
-   A source knows which vector comes next: source.issue(slot) asks for it and moves on. The ring is the thread's own: slots of its warp
-   lie side by side, so that 32 threads read 512 bytes without bank conflicts, but no thread reads what another copied, and there is
-   no barrier. DEPTH - 1 groups are on their way all the time, from the first chunk of a warp's run to its last, and need no registers.
-   Between runs the other warps of the multiprocessor keep the memory busy: blocks are short and the hardware deals them out. A grid
-   that stayed, with rings that ran on from item to item, took 239 us for 64K x 4K f32, 357 for 800K x 256
-   columns and 300 for 256 channels of 3136, on an H200; this one 235, 221 and 198.
+   A source knows which vector comes next: source.issue(slot) asks for it and moves on. The ring is the thread's own:
+   slots of its warp lie side by side, so that 32 threads read 512 bytes without bank conflicts, but no thread reads
+   what another copied, and there is no barrier. DEPTH - 1 groups are on their way all the time, from the first chunk of
+   a warp's run to its last, and need no registers. Between runs the other warps of the multiprocessor keep the memory
+   busy: blocks are short and the hardware deals them out. A grid that stayed, with rings that ran on from item to item,
+   took 239 us for 64K x 4K f32, 357 for 800K x 256 columns and 300 for 256 channels of 3136, on an H200; this one 235,
+   221 and 198.
 
-   A multiprocessor has 104 instructions for a vector of 32 threads before the memory would wait for it: what is not arithmetic is done
-   once for a group of four vectors. */
+   A multiprocessor has 104 instructions for a vector of 32 threads before the memory would wait for it: what is not
+   arithmetic is done once for a group of four vectors. */
 #ifndef RDX_KERNELS_CUDA_RING_CUH
 #define RDX_KERNELS_CUDA_RING_CUH
 
@@ -26,8 +27,9 @@ namespace rdx
 /* Vectors of a group: they are asked for, waited for and folded together. */
 static constexpr int group_vectors = RDX_CUDA_GROUP;
 
-/* Groups of a ring; logsumexp looks at the up to five of a lane twice, and more than six would leave no room for a second block. Crooked rows wait for one more (64K x 4001 f32: four 258 us,
-   six 234); columns keep their stacks beside the ring. */
+/* Groups of a ring; logsumexp looks at the up to five of a lane twice, and more than six would leave no room for a
+   second block. Crooked rows wait for one more (64K x 4001 f32: four 258 us, six 234); columns keep their stacks beside
+   the ring. */
 template <class A> RDX_DEVICE constexpr int rows_depth()
 {
     return A::two_passes ? RDX_CUDA_RING_TWICE : RDX_CUDA_RING_ROWS;
@@ -124,8 +126,9 @@ template <int DEPTH> struct Ring {
         }
     }
 
-    /* The next group: where it lies until the call after. The one that is asked for takes the place of the group before it, whose
-       vectors have been used. `more`: the group behind it is there too. With `got`, its vectors, loaded before the copies are asked for. */
+    /* The next group: where it lies until the call after. The one that is asked for takes the place of the group before
+       it, whose vectors have been used. `more`: the group behind it is there too. With `got`, its vectors, loaded
+       before the copies are asked for. */
     template <class Source>
     __device__ __forceinline__ SharedAt next_group(Source &source, bool more, Vector<16> *got = NULL)
     {

@@ -1,5 +1,5 @@
-/* Packed columns through rings (columns.cuh): of rows that lie in aligned vectors (kernel_ring_columns.cu), or start anywhere
-   (kernel_piece_columns.cu). */
+/* Packed columns through rings (columns.cuh): of rows that lie in aligned vectors (kernel_ring_columns.cu), or start
+   anywhere (kernel_piece_columns.cu). */
 #ifndef RDX_KERNELS_CUDA_RING_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_RING_COLUMNS_CUH
 

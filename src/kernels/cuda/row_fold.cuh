@@ -1,9 +1,9 @@
-/* What folds of rows that lie in a warp's shared memory have in common (line_fold.cuh, lines_fold.cuh): `mates` neighbouring threads have a
-   row, thread c its elements c, c + mates, c + 2 mates ...; how many mates is known to the compiler, and what a row's joins need of counts is
-   worked out once for a block. All mates have the result.
+/* What folds of rows that lie in a warp's shared memory have in common (line_fold.cuh, lines_fold.cuh): `mates`
+   neighbouring threads have a row, thread c its elements c, c + mates, c + 2 mates ...; how many mates is known to the
+   compiler, and what a row's joins need of counts is worked out once for a block. All mates have the result.
 
-   A warp folds 32 / mates rows at once, 2^apart_log2 rows from each other, so that threads meet different banks: of rows of 127 f32, four
-   threads each, eight neighbours would lie in 11 of the 32. */
+   A warp folds 32 / mates rows at once, 2^apart_log2 rows from each other, so that threads meet different banks: of
+   rows of 127 f32, four threads each, eight neighbours would lie in 11 of the 32. */
 #ifndef RDX_KERNELS_CUDA_ROW_FOLD_CUH
 #define RDX_KERNELS_CUDA_ROW_FOLD_CUH
 
@@ -58,8 +58,9 @@ template <class K, bool SEVERAL> struct RowFold {
         return row_of(turn) + (thread >> mates_log2 << apart_log2);
     }
 
-    /* By the threads of a block, before any of them folds a row of n elements: the joins of the `own` nodes that a thread has once its lanes
-       have met in pairs, T(h MATES, c + i MATES) in place h - 1 + i, then those of mates; mate by mate. */
+    /* By the threads of a block, before any of them folds a row of n elements: the joins of the `own` nodes that a
+       thread has once its lanes have met in pairs, T(h MATES, c + i MATES) in place h - 1 + i, then those of mates;
+       mate by mate. */
     static __device__ __forceinline__ void fill_joins(LineJoin *joins, int n, int mates_log2, int own)
     {
         int mates = 1 << mates_log2, number = (int)threadIdx.x >> mates_log2, c = (int)threadIdx.x & (mates - 1);
@@ -99,8 +100,8 @@ template <class K, bool SEVERAL> struct RowFold {
         return {__uint_as_float(raw.x), __uint_as_float(raw.y), raw.z, 0};
     }
 
-    /* rdx_var_join_f32 without its branch: both ways are gone, which takes 13 instructions, and a branch 17 and its waiting. The lower lane has no
-       fewer elements. */
+    /* rdx_var_join_f32 without its branch: both ways are gone, which takes 13 instructions, and a branch 17 and its
+       waiting. The lower lane has no fewer elements. */
     static __device__ __forceinline__ Node join_counted(Node low, Node high, LineJoin join)
     {
         bool equal = join.equal != 0;
@@ -221,8 +222,8 @@ template <class K, bool SEVERAL> struct RowFold {
         return node;
     }
 
-    /* take(word, mask, number) of the words of a row of bytes that a thread has, wherever the row starts, but for the last one; the mask has the bits
-       of the row, which of all but the first are all. */
+    /* take(word, mask, number) of the words of a row of bytes that a thread has, wherever the row starts, but for the
+       last one; the mask has the bits of the row, which of all but the first are all. */
     template <int MATES, class F>
     __device__ __forceinline__ void each_word(SharedAt at, int skip, int last, F &&take) const
     {
@@ -251,8 +252,8 @@ template <class K, bool SEVERAL> struct RowFold {
         } while (SEVERAL && last > 0);
     }
 
-    /* Sums and extremes of bytes. The last word comes first. Of extremes a byte may count twice: all mates have the last word, and what is not of the
-       row is another byte of it. */
+    /* Sums and extremes of bytes. The last word comes first. Of extremes a byte may count twice: all mates have the
+       last word, and what is not of the row is another byte of it. */
     template <int MATES, class In, int MAP> __device__ __forceinline__ Node fold_bytes(SharedAt at) const
     {
         int skip = (int)((uintptr_t)at & 3), end = skip + (int)p.recipe.count, last = (end - 1) >> 2;
@@ -287,8 +288,9 @@ template <class K, bool SEVERAL> struct RowFold {
         return node;
     }
 
-    /* The index of the greatest of 8-bit integers and truth values: what is the greatest by the word, then where the first of those that are like it
-       stands, or of descending indices the last. Bytes of a word that are not the row's are copies of its first one that is. */
+    /* The index of the greatest of 8-bit integers and truth values: what is the greatest by the word, then where the
+       first of those that are like it stands, or of descending indices the last. Bytes of a word that are not the row's
+       are copies of its first one that is. */
     template <int MATES, class In, int MAP> __device__ __forceinline__ Node seek_bytes(SharedAt at) const
     {
         int skip = (int)((uintptr_t)at & 3), end = skip + (int)p.recipe.count, last = (end - 1) >> 2;

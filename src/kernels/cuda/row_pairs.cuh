@@ -7,9 +7,10 @@
 namespace rdx
 {
 
-/* The counts of all joins of a row of n elements, where A::counted: T(2h, r) has as many elements as lanes r, r + 2h, ... are there, which
-   is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are three kinds of pairs, worked out once for
-   a block (1M x 67 f32 602 us with a division for every join, 568 without). */
+/* The counts of all joins of a row of n elements, where A::counted: T(2h, r) has as many elements as lanes r, r + 2h,
+   ... are there, which is ceil(n / 2h) for r < n mod 2h and floor(n / 2h) for the others, so for each h = 2^k there are
+   three kinds of pairs, worked out once for a block (1M x 67 f32 602 us with a division for every join, 568
+   without). */
 template <class A> struct RowPairs {
     static constexpr int LEVELS = 9, KINDS = 3; /* lanes are at most 512 */
 

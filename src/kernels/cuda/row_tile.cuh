@@ -1,9 +1,10 @@
-/* Tiles of whole rows in a warp's shared memory: what kernel_short_rows.cu and kernel_tile_rows.cu have in common; of slabs, in the place of rows,
-   kernel_slabs.cu. A warp copies one tile, up to
-   9 KiB, and folds it; there is no barrier but the warp's, and what a multiprocessor waits for is hidden by its other blocks.
+/* Tiles of whole rows in a warp's shared memory: what kernel_short_rows.cu and kernel_tile_rows.cu have in common; of
+   slabs, in the place of rows, kernel_slabs.cu. A warp copies one tile, up to 9 KiB, and folds it; there is no barrier
+   but the warp's, and what a multiprocessor waits for is hidden by its other blocks.
 
-   packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16 on
-   apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the banks */
+   packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16
+   on apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of
+   the banks */
 #ifndef RDX_KERNELS_CUDA_ROW_TILE_CUH
 #define RDX_KERNELS_CUDA_ROW_TILE_CUH
 
@@ -15,7 +16,8 @@ namespace rdx
 
 enum { TILE_BYTES = RDX_CUDA_TILE, WARPS = RDX_CUDA_THREADS / 32 };
 
-/* What a warp has: rows from output `first` on, which lie from `at` on in shared memory, `pitch` bytes from each other. */
+/* What a warp has: rows from output `first` on, which lie from `at` on in shared memory, `pitch` bytes from each
+   other. */
 struct Tile {
     int64_t first;
     SharedAt at;
@@ -57,8 +59,8 @@ struct Tile {
         }
     }
 
-    /* The same of rows of a line and less, and any others. A thread's next vector is 32 further on: so many rows and vectors, and a row more where that passes
-       a row's end. Sums find it in 13 instructions, a division in 31. */
+    /* The same of rows of a line and less, and any others. A thread's next vector is 32 further on: so many rows and
+       vectors, and a row more where that passes a row's end. Sums find it in 13 instructions, a division in 31. */
     __device__ __forceinline__ void copy_apart(const unsigned char *from, int64_t step, int row_bytes, int magic) const
     {
         const int each = (row_bytes + 15) / 16, vectors = rows * each;

@@ -1,10 +1,10 @@
-/* A warp reads chunks of a contiguous reduced axis: lines of 512 bytes, 16 a thread (ring.cuh), from the last multiple of 128 at or
-   before the row on: copies that meet lines of shared memory askew would read twice the sectors. Thread t folds slots
-   t E .. t E + E - 1 of the line.
+/* A warp reads chunks of a contiguous reduced axis: lines of 512 bytes, 16 a thread (ring.cuh), from the last multiple
+   of 128 at or before the row on: copies that meet lines of shared memory askew would read twice the sectors. Thread t
+   folds slots t E .. t E + E - 1 of the line.
 
-   A row that starts `turn` elements into its first line has lane q - turn in slot q, and the first `turn` slots hold the last lanes of
-   the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So nothing is shifted: the
-   threads of those slots take them from their next vector, one instruction a word.
+   A row that starts `turn` elements into its first line has lane q - turn in slot q, and the first `turn` slots hold
+   the last lanes of the line before: joining slots by xor gives the tree of the lanes all the same, for any turn. So
+   nothing is shifted: the threads of those slots take them from their next vector, one instruction a word.
 
    runs: two reduced dims, the inner one contiguous and made of whole vectors; then there is no turn. */
 #ifndef RDX_KERNELS_CUDA_ROWS_CUH
@@ -18,8 +18,8 @@ namespace rdx
 
 static constexpr int chunk_lines = RDX_CUDA_CHUNK_LINES, chunk_bytes = chunk_lines * line_bytes;
 
-/* What a warp has of an item: `chunks` of a row, which a team of warps shares; or several rows, each `mates` outputs and `step` bytes
-   after the one before. */
+/* What a warp has of an item: `chunks` of a row, which a team of warps shares; or several rows, each `mates` outputs
+   and `step` bytes after the one before. */
 struct RowRun {
     const unsigned char *row;
     int64_t first; /* chunk */
@@ -74,8 +74,9 @@ template <class A> RDX_DEVICE typename A::Node shared_node(typename A::Node node
     return node;
 }
 
-/* What every block does with rows: each warp folds those of its run, teams meet, results leave. prepare(run, each_row) readies a warp for
-   its run and calls each_row(fold), where fold(row) is the node of the run's chunks of a row, in every thread. */
+/* What every block does with rows: each warp folds those of its run, teams meet, results leave. prepare(run, each_row)
+   readies a warp for its run and calls each_row(fold), where fold(row) is the node of the run's chunks of a row, in
+   every thread. */
 template <class A, class Prepare>
 RDX_DEVICE void reduce_rows(const Problem &p, uint32_t *meeting, int thread, Prepare prepare)
 {
@@ -186,7 +187,8 @@ template <class K> struct RowSource {
     }
 };
 
-/* What the chunks of a run have come to: for exact ops in each thread, whatever the lanes; the threads meet when the run is done. */
+/* What the chunks of a run have come to: for exact ops in each thread, whatever the lanes; the threads meet when the
+   run is done. */
 template <class K, bool EXACT = is_exact<typename K::A>()> struct RowTotal {
     typedef typename K::A A;
     static constexpr int lanes = 32 * K::elements, STATES = Lanes<K, true>::STATES;

@@ -10,7 +10,8 @@ namespace rdx
 
 enum ShortForm { SHORT_PIECES, SHORT_WORDS, SHORT_SOUGHT };
 
-/* The columns of a block. A tile is E columns a thread, PIECES times EACH neighbours, `step` columns from each other. */
+/* The columns of a block. A tile is E columns a thread, PIECES times EACH neighbours, `step` columns from each
+   other. */
 template <class K, ShortForm FORM> struct ShortColumns {
     typedef typename K::A A;
     typedef typename A::Node Node;
@@ -261,7 +262,8 @@ RDX_DEVICE void reduce_tiles(const Problem &p)
     Vector<K::bytes> rows[TILES * ROWS];
     columns.template load_rows<ROWS, TILES>(rows);
     const GroupPairs<typename K::A> pairs(n, 0);
-    /* Trees and stores are long: one copy of them, and the rows go round. That one tile is one turn has to be said, or elements are decoded before the loop, and spill. */
+    /* Trees and stores are long: one copy of them, and the rows go round. That one tile is one turn has to be said, or
+       elements are decoded before the loop, and spill. */
 #pragma unroll 1
     for (int tile = 0; tile < TILES && columns.left > 0; tile++, columns.go_on()) {
         typename Columns::Node node[K::elements];

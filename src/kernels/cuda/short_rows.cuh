@@ -50,7 +50,8 @@ template <class K> struct ShortRow {
         return j > 0 && (j & (j - 1)) == 0 && j / W << stride_log2 >= most;
     }
 
-    /* The words of a line of which elements are there; FULL: all of them. Where rows start within words, each is shifted out of two. */
+    /* The words of a line of which elements are there; FULL: all of them. Where rows start within words, each is
+       shifted out of two. */
     template <bool FULL>
     __device__ __forceinline__ void load_line(SharedAt at, bool crooked, int count, int most,
                                               uint32_t (*word)[load_bytes / 4]) const
@@ -111,8 +112,8 @@ template <class K> struct ShortRow {
         }
     }
 
-    /* Calls f(j, x, y, element) for the elements of a line that are this thread's; EXTENT: and for what else is in their words. All
-       are loaded before the first is looked at, and what dtype and map they have is asked once. */
+    /* Calls f(j, x, y, element) for the elements of a line that are this thread's; EXTENT: and for what else is in
+       their words. All are loaded before the first is looked at, and what dtype and map they have is asked once. */
     template <Extent EXTENT, class F>
     __device__ __forceinline__ void each(SharedAt row, bool crooked, int line, F &&f) const
     {
@@ -188,8 +189,8 @@ template <class K> struct ShortRow {
         return A::join(low, high, A::counted ? pairs.of((int)p.recipe.count, lane, h) : NULL);
     }
 
-    /* T(h, .) of nodes i from T(2h, .) of i and i + H, for H from FROM down to TO: first between words, then within them. By
-       templates: with one index that the compiler does not know, all nodes lie in local memory. */
+    /* T(h, .) of nodes i from T(2h, .) of i and i + H, for H from FROM down to TO: first between words, then within
+       them. By templates: with one index that the compiler does not know, all nodes lie in local memory. */
     template <bool FULL, int FROM, int TO> __device__ __forceinline__ void halve_own(Node *node) const
     {
         if constexpr (FROM >= TO) {

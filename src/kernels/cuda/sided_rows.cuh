@@ -1,6 +1,7 @@
-/* Rows whose lines come by halves, straight from memory into registers (straight_rows.cuh): a thread has E neighbouring lanes in the lower half of the tree's lanes
-   and E in the upper one, which are joined first. From there on they are 32 E lanes of twice as many elements. Of every second element of a row
-   (kernel_stepped_rows.cu), and of runs of whole half vectors (kernel_half_rows.cu). */
+/* Rows whose lines come by halves, straight from memory into registers (straight_rows.cuh): a thread has E neighbouring
+   lanes in the lower half of the tree's lanes and E in the upper one, which are joined first. From there on they are 32
+   E lanes of twice as many elements. Of every second element of a row (kernel_stepped_rows.cu), and of runs of whole
+   half vectors (kernel_half_rows.cu). */
 #ifndef RDX_KERNELS_CUDA_SIDED_ROWS_CUH
 #define RDX_KERNELS_CUDA_SIDED_ROWS_CUH
 
@@ -9,8 +10,9 @@
 namespace rdx
 {
 
-/* The nodes of a chunk of n elements, of 32 E lanes. A Source asks for what this thread has of a side of a line, at_once lines before the first is folded,
-   and puts its elements in order once it is there; it may ask for elements behind the row's last one where that is among them. */
+/* The nodes of a chunk of n elements, of 32 E lanes. A Source asks for what this thread has of a side of a line,
+   at_once lines before the first is folded, and puts its elements in order once it is there; it may ask for elements
+   behind the row's last one where that is among them. */
 template <class K, class Source>
 RDX_DEVICE void sided_chunk(const Problem &p, const Source &source, int64_t chunk, int n, int thread,
                             typename K::A::Node *node)

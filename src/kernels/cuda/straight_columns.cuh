@@ -1,14 +1,16 @@
-/* Columns straight from memory into registers. Threads have classes of lanes as in columns.cuh, but a thread asks for 8 or 16 vectors, those of
-   one long lane or of several short ones, before it folds the first, and nothing lies in shared memory but the stacks: a block starts and
-   ends sooner than one with rings. An item is a block's only one.
+/* Columns straight from memory into registers. Threads have classes of lanes as in columns.cuh, but a thread asks for 8
+   or 16 vectors, those of one long lane or of several short ones, before it folds the first, and nothing lies in shared
+   memory but the stacks: a block starts and ends sooner than one with rings. An item is a block's only one.
 
-   A vector is 8 or 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides (kernel_single_columns.cu).
+   A vector is 8 or 16 bytes of packed columns (kernel_straight_columns.cu), or one element of columns of any strides
+   (kernel_single_columns.cu).
 
-   Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes: lanes are as many as a
-   line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as they lie, and what a class has come to is
-   shifted, once a chunk, before classes meet. The last vector of a tile has what the one before it lacks. Every vector holds an element,
-   so its 16 bytes are there, though the tensor's last may end among them: to load that one element by element, in a second copy of the
-   code or by patching it, made blocks wait for instructions (1000 x 50257 bf16 55 and 38 us, not 33). */
+   Shifted: rows of columns start anywhere, but the rows of a class all start as far behind a multiple of 16 bytes:
+   lanes are as many as a line has elements, and cuda_columns.c takes enough classes. So threads fold aligned vectors as
+   they lie, and what a class has come to is shifted, once a chunk, before classes meet. The last vector of a tile has
+   what the one before it lacks. Every vector holds an element, so its 16 bytes are there, though the tensor's last may
+   end among them: to load that one element by element, in a second copy of the code or by patching it, made blocks wait
+   for instructions (1000 x 50257 bf16 55 and 38 us, not 33). */
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 #define RDX_KERNELS_CUDA_STRAIGHT_COLUMNS_CUH
 
@@ -74,9 +76,11 @@ template <class A> struct ChunkCounts<A, true> {
     }
 };
 
-/* The vectors that a thread asks for at once, 8 or 16: `LINES` lines of a lane, then those of the next lane of the group.
+/* The vectors that a thread asks for at once, 8 or 16: `LINES` lines of a lane, then those of the next lane of the
+   group.
 
-   In the place of elements that are not there it loads others: loads behind predicates made ptxas spill 1200 bytes a thread. */
+   In the place of elements that are not there it loads others: loads behind predicates made ptxas spill 1200 bytes a
+   thread. */
 template <class K, int LINES> struct ColumnGroup {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -84,7 +88,8 @@ template <class K, int LINES> struct ColumnGroup {
     static constexpr int E = K::elements, FEWEST = RDX_CUDA_STRAIGHT_VECTORS(E, K::A::words),
                          VECTORS = FEWEST > LINES ? FEWEST : LINES, LANES = VECTORS / LINES,
                          lanes_log2 = log2_constant(LANES);
-    /* A chunk has more than half of the lanes of a group: an only one, as a plan has the least power of two of them that is enough. */
+    /* A chunk has more than half of the lanes of a group: an only one, as a plan has the least power of two of them
+       that is enough. */
     static constexpr bool half_there = E > 1 && fills_lanes<A>();
 
     const Problem &p;
@@ -162,7 +167,8 @@ template <class K, int LINES> struct ColumnGroup {
     {
         return LINES > 1 ? ((chunk.n - 1 - element_of(r, 0)) >> log2_of(p.recipe.lanes)) + 1 : 1;
     }
-    /* Of logsumexp all are asked about: without branches ptxas puts loads of other lanes behind its joins (1024 x 64 x 1024 f32 104 us, and 85). */
+    /* Of logsumexp all are asked about: without branches ptxas puts loads of other lanes behind its joins (1024 x 64 x
+       1024 f32 104 us, and 85). */
     static __device__ __forceinline__ constexpr bool is_surely_there(int r)
     {
         return half_there && A::counted && r < LANES / 2;
@@ -274,7 +280,8 @@ template <class K, int LINES> struct ColumnGroup {
     };
 };
 
-/* A thread's runs, each of which has a lane, meet on its stack: `node` is the (i + 1)-th of 2^levels, of lanes `lane`, lane + 2^step_log2, ... */
+/* A thread's runs, each of which has a lane, meet on its stack: `node` is the (i + 1)-th of 2^levels, of lanes `lane`,
+   lane + 2^step_log2, ... */
 template <class K>
 RDX_DEVICE void push_lanes(const ColumnStack<K> &stack, int n, int i, int levels, int lane, int step_log2,
                            typename K::A::Node *node)

@@ -1,14 +1,17 @@
-/* Rows straight from memory into registers, a warp a chunk: a thread asks for all its vectors of a chunk before it folds the first, and
-   nothing lies in shared memory but what the warps of a block and the parts of an output have to say to each other. For rows of one run
-   of aligned vectors (kernel_straight_rows.cu, and several at once kernel_line_rows.cu), for those that start anywhere (kernel_shifted_rows.cu),
-   those of several runs (kernel_run_rows.cu) and those whose lines come by halves (sided_rows.cuh). What a block does around its chunks
+/* Rows straight from memory into registers, a warp a chunk: a thread asks for all its vectors of a chunk before it
+   folds the first, and nothing lies in shared memory but what the warps of a block and the parts of an output have to
+   say to each other. For rows of one run of aligned vectors (kernel_straight_rows.cu, and several at once
+   kernel_line_rows.cu), for those that start anywhere (kernel_shifted_rows.cu), those of several runs
+   (kernel_run_rows.cu) and those whose lines come by halves (sided_rows.cuh). What a block does around its chunks
    (reduce_straight) is the same where they lie in shared memory (kernel_staged_rows.cu).
 
-   Rows that start anywhere are read in aligned vectors from the one on in which they start: bytes of a vector that holds an element of a
-   row may be read. The first thread's vector of a line holds elements that end the line before. They are folded as they come: what is
-   foreign in the first vector is forgotten when the second begins those lanes, and a vector more ends them.
+   Rows that start anywhere are read in aligned vectors from the one on in which they start: bytes of a vector that
+   holds an element of a row may be read. The first thread's vector of a line holds elements that end the line before.
+   They are folded as they come: what is foreign in the first vector is forgotten when the second begins those lanes,
+   and a vector more ends them.
 
-   Indices with keys of 32 bits are sought instead (winning_rows.cuh): argmax bf16 over 32768 x 4096 89 us by lanes, 64 so.
+   Indices with keys of 32 bits are sought instead (winning_rows.cuh): argmax bf16 over 32768 x 4096 89 us by lanes, 64
+   so.
 
    An output is stored once and is a group of its own, and a block has one item. */
 #ifndef RDX_KERNELS_CUDA_STRAIGHT_ROWS_CUH
@@ -111,16 +114,17 @@ RDX_DEVICE typename K::A::Node straight_run(const Problem &p, const unsigned cha
     return total.finish(elements);
 }
 
-/* What target_of and partial_at come to where nothing is copied and a group is one output. Through them f32 sums spill 16 bytes a
-   thread, var 176, instead of 0 and 8. */
+/* What target_of and partial_at come to where nothing is copied and a group is one output. Through them f32 sums spill
+   16 bytes a thread, var 176, instead of 0 and 8. */
 template <class A> RDX_DEVICE void emit_one(const Problem &p, int64_t output, const typename A::Node &node)
 {
     Place place = seek_row(p, output);
     emit<A>(p, {p.out + place.out, p.out2 + place.out2}, node);
 }
 
-/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. There are fewer than 2^31 outputs and at
-   most 2^30 chunks (cuda_rows.c), so their numbers have 32 bits: every instruction here stands before the first load. */
+/* What every block does: run(row, first, chunks, thread) is the node of a warp's chunks of a row. There are fewer than
+   2^31 outputs and at most 2^30 chunks (cuda_rows.c), so their numbers have 32 bits: every instruction here stands
+   before the first load. */
 template <class K, class Run> RDX_DEVICE void reduce_straight(const Problem &p, uint32_t *shared, Run run)
 {
     typedef typename K::A A;

@@ -1,5 +1,5 @@
-/* How a thread folds: begin, next and end of a lane for each sort of algebra (Step), and the fold of one lane whose lines lie anywhere, an
-   element a load (Fold). Vectors go another way (ring.cuh). */
+/* How a thread folds: begin, next and end of a lane for each sort of algebra (Step), and the fold of one lane whose
+   lines lie anywhere, an element a load (Fold). Vectors go another way (ring.cuh). */
 #ifndef RDX_KERNELS_CUDA_THREAD_CUH
 #define RDX_KERNELS_CUDA_THREAD_CUH
 
@@ -56,8 +56,8 @@ template <class A> struct Step<A, true, false> {
     }
 };
 
-/* Indexed algebras where lines come in ascending order of logical index: the first of equals stays, and which line it was says
-   which index, once the lane is done. */
+/* Indexed algebras where lines come in ascending order of logical index: the first of equals stays, and which line it
+   was says which index, once the lane is done. */
 template <class A> struct Winner : Push<A> {
     static constexpr bool remembers = true;
 };
@@ -80,8 +80,9 @@ template <class A> struct Step<A, false, true> {
     typedef typename A::Node State;
 };
 
-/* Lanes that are not there are sealed like the rest, and what comes of them is never looked at. Those that count their elements in
-   their working type must not convert garbage; to clear the others took 807 us instead of 558 for 64M rows of 4 f32. */
+/* Lanes that are not there are sealed like the rest, and what comes of them is never looked at. Those that count their
+   elements in their working type must not convert garbage; to clear the others took 807 us instead of 558 for 64M rows
+   of 4 f32. */
 template <class A, class State> RDX_DEVICE void clear_lanes(State *state, int count)
 {
     constexpr int a = A::algebra;
@@ -99,7 +100,8 @@ template <class A> RDX_DEVICE typename A::T first_of(typename A::T x)
     return A::omit ? A::greater(A::lowest(), x) : x;
 }
 
-/* The node of a lane of one element. Of logsumexp E(x - m) is 1, or m is infinite or NaN and the answer (algebra.cuh). */
+/* The node of a lane of one element. Of logsumexp E(x - m) is 1, or m is infinite or NaN and the answer
+   (algebra.cuh). */
 template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, typename A::T y, int64_t index)
 {
     if constexpr (A::two_passes)
@@ -108,8 +110,9 @@ template <class A> RDX_DEVICE typename A::Node node_of_element(typename A::T x, 
         return Step<A>::end(Step<A>::begin(x, y, index), 1);
 }
 
-/* The same of a lane that is the upper one of a join with another such. Of those that are counted seal makes x + 0, which is x but for -0; but the lower one
-   has that 0 already, and (a + 0) + x is (a + 0) + (x + 0): an instruction of eight less. The sign of a zero in their difference shows nowhere. */
+/* The same of a lane that is the upper one of a join with another such. Of those that are counted seal makes x + 0,
+   which is x but for -0; but the lower one has that 0 already, and (a + 0) + x is (a + 0) + (x + 0): an instruction of
+   eight less. The sign of a zero in their difference shows nowhere. */
 template <class A, bool UPPER> RDX_DEVICE typename A::Node leaf_node(typename A::T x, typename A::T y, int64_t index)
 {
     if constexpr (UPPER && A::algebra == RDX_ALGEBRA_VAR)
@@ -120,8 +123,8 @@ template <class A, bool UPPER> RDX_DEVICE typename A::Node leaf_node(typename A:
         return node_of_element<A>(x, y, index);
 }
 
-/* One lane: the at most 16 elements at address(line), loaded up to 16 at a time before the first of them is folded, then four, then
-   one by one. */
+/* One lane: the at most 16 elements at address(line), loaded up to 16 at a time before the first of them is folded,
+   then four, then one by one. */
 template <class K, class Address> struct Fold {
     typedef typename K::A A;
     typedef typename A::T T;

@@ -1,10 +1,11 @@
 /* Tiles of outputs and lanes, for any strides and any alignment: what takes everything that has no kernel of its own.
 
-   A tile is `width` neighbouring outputs. Thread (w, g) folds lanes of its output, 16 lines each, and leaves their nodes in shared
-   memory; the block halves a batch of lanes, batches in bit-reversed order meet on a stack, chunks on the same stack
-   above them. Thread c of the tile holds the stack of output c, so no barrier is needed there.
+   A tile is `width` neighbouring outputs. Thread (w, g) folds lanes of its output, 16 lines each, and leaves their
+   nodes in shared memory; the block halves a batch of lanes, batches in bit-reversed order meet on a stack, chunks on
+   the same stack above them. Thread c of the tile holds the stack of output c, so no barrier is needed there.
 
-   rows: neighbouring threads take neighbouring lanes (the reduced axis is the contiguous one), else neighbouring outputs. */
+   rows: neighbouring threads take neighbouring lanes (the reduced axis is the contiguous one), else neighbouring
+   outputs. */
 #ifndef RDX_KERNELS_CUDA_TILE_CUH
 #define RDX_KERNELS_CUDA_TILE_CUH
 
@@ -64,7 +65,8 @@ template <class K> struct Tile {
     Slots<A> batch, stack; /* stack: level * columns + column */
     int columns, batches_log2;
 
-    /* Joins `node`, the (count + 1)-th of its kind, with finished runs; elements(first, log2) counts the run of 2^log2 from first. */
+    /* Joins `node`, the (count + 1)-th of its kind, with finished runs; elements(first, log2) counts the run of 2^log2
+       from first. */
     template <bool MISSING, class Elements>
     __device__ __forceinline__ int climb(int column, int base, int64_t count, Node &node, Elements elements) const
     {
@@ -80,8 +82,8 @@ template <class K> struct Tile {
         return base + level;
     }
 
-    /* The batch at `number` of a chunk of n elements, from its first row onto the stack. Batches come in bit-reversed order; the last one
-       completes the chunk, `chunk` of this part, which goes onto the stack above. */
+    /* The batch at `number` of a chunk of n elements, from its first row onto the stack. Batches come in bit-reversed
+       order; the last one completes the chunk, `chunk` of this part, which goes onto the stack above. */
     __device__ __forceinline__ void push_batch(int number, int n, int64_t first_chunk, int64_t chunk) const
     {
         const RdxCudaShape &s = p.shape;

@@ -1,7 +1,7 @@
-/* What the command needs beside reductions: streams, host memory that the device reads without a detour, copies that return at
-   once, how much memory is free, which versions these are. Pinned memory is the point: only a copy between it and the device
-   runs beside the kernels of another stream; from ordinary memory the driver copies through a buffer of its own and the
-   caller waits. Nothing here is called by the library itself. */
+/* What the command needs beside reductions: streams, host memory that the device reads without a detour, copies that
+   return at once, how much memory is free, which versions these are. Pinned memory is the point: only a copy between it
+   and the device runs beside the kernels of another stream; from ordinary memory the driver copies through a buffer of
+   its own and the caller waits. Nothing here is called by the library itself. */
 #include "device.h"
 
 #include <stdio.h>

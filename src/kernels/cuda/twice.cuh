@@ -1,4 +1,5 @@
-/* How the vectors of lanes come out of a ring (ring.cuh), turned where rows are crooked; and logsumexp, which looks at them twice. */
+/* How the vectors of lanes come out of a ring (ring.cuh), turned where rows are crooked; and logsumexp, which looks at
+   them twice. */
 #ifndef RDX_KERNELS_CUDA_TWICE_CUH
 #define RDX_KERNELS_CUDA_TWICE_CUH
 
@@ -7,7 +8,8 @@
 namespace rdx
 {
 
-/* The first look at whole vectors: the greatest element of each lane. Those of two bytes are compared as they are, two at a time. */
+/* The first look at whole vectors: the greatest element of each lane. Those of two bytes are compared as they are, two
+   at a time. */
 template <class K, class In> struct Greatest {
     typedef typename K::A A;
     typedef typename A::T T;

@@ -1,5 +1,6 @@
-/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small integers or their mean, a truth, an extreme of integers, an index. What finish.cuh does
-   by switches at run time is written out for them, and neighbours are stored together. */
+/* Outputs that are a value and nothing more: a float's sum, product, mean, variance, root or extreme, a sum of small
+   integers or their mean, a truth, an extreme of integers, an index. What finish.cuh does by switches at run time is
+   written out for them, and neighbours are stored together. */
 #ifndef RDX_KERNELS_CUDA_VALUE_CUH
 #define RDX_KERNELS_CUDA_VALUE_CUH
 
@@ -25,7 +26,8 @@ RDX_DEVICE double root_of(double x)
     return rdx_sqrt_f64(x);
 }
 
-/* Keys back to values; the inverse of key_of. The keys of NaN, and of nothing or nothing but NaN left out, are the ends, which become NaN this way too. */
+/* Keys back to values; the inverse of key_of. The keys of NaN, and of nothing or nothing but NaN left out, are the
+   ends, which become NaN this way too. */
 RDX_DEVICE float value_of_key(int32_t key, const RdxRecipe &r, bool flip)
 {
     int32_t ordered = flip ? ~key : key;
@@ -48,8 +50,8 @@ template <class A> RDX_DEVICE constexpr bool is_float_sum()
            (a == RDX_ALGEBRA_SUM || a == RDX_ALGEBRA_PROD || a == RDX_ALGEBRA_SUMSQ);
 }
 
-/* Outputs that need none of the switches (shape.value_bytes), of which short rows and columns have one for every few elements: emit
-   takes some 70 instructions. Neighbours are stored together. */
+/* Outputs that need none of the switches (shape.value_bytes), of which short rows and columns have one for every few
+   elements: emit takes some 70 instructions. Neighbours are stored together. */
 template <class A> struct Value {
     typedef typename A::T T;
     typedef typename A::Node Node;

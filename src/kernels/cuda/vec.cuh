@@ -1,7 +1,7 @@
-/* From memory to working values: vector loads, decoding of dtypes, maps. What an element becomes is decided by three numbers of
-   the recipe that are known at run time only (input dtype, map, options). The dtype is switched on once for a batch of vectors,
-   never for an element; frequent maps are known at compile time, the rare ones (|x|^p of most p) sit behind a branch that the
-   whole grid takes alike. That keeps kernels to one per algebra and element width.
+/* From memory to working values: vector loads, decoding of dtypes, maps. What an element becomes is decided by three
+   numbers of the recipe that are known at run time only (input dtype, map, options). The dtype is switched on once for
+   a batch of vectors, never for an element; frequent maps are known at compile time, the rare ones (|x|^p of most p)
+   sit behind a branch that the whole grid takes alike. That keeps kernels to one per algebra and element width.
 
    A kernel spec K has: K::A (algebra), K::size (bytes of an element), K::elements (of a vector). */
 #ifndef RDX_KERNELS_CUDA_VEC_CUH
@@ -21,7 +21,8 @@ template <class Algebra, int SIZE, int ELEMENTS> struct Spec {
     static constexpr int size = SIZE, elements = ELEMENTS, bytes = SIZE * ELEMENTS;
 };
 
-/* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be registers. */
+/* f(0), f(1), ... f(COUNT - 1) with constants: a loop would be unrolled too late for the arrays that it indexes to be
+   registers. */
 template <class F, int... I> RDX_DEVICE void each_constant(F &&f, std::integer_sequence<int, I...>)
 {
     (f(std::integral_constant<int, I>()), ...);
@@ -186,8 +187,8 @@ RDX_DEVICE constexpr bool is_plain_integer(int algebra, int work)
            ((algebra == RDX_ALGEBRA_SUM || algebra == RDX_ALGEBRA_PROD) && work == RDX_WORK_I64);
 }
 
-/* Kernels know the frequent maps at compile time (with_map); with any other, elements ask the recipe. MASKED: |x|, or a neutral element
-   in place of NaN. */
+/* Kernels know the frequent maps at compile time (with_map); with any other, elements ask the recipe. MASKED: |x|, or a
+   neutral element in place of NaN. */
 enum Map { RDX_CUDA_ANY_MAP = -1, RDX_CUDA_MASKED_MAP = -2 };
 
 template <class A, class In, int MAP> RDX_DEVICE constexpr bool accepts()
@@ -323,7 +324,7 @@ template <class A> RDX_DEVICE constexpr bool has_special_maps()
            (A::work == RDX_WORK_F32 || A::work == RDX_WORK_F64);
 }
 
-/* Calls f with the map of the recipe where it is one of the frequent ones of the algebra; false: it is not. A modulus never is. */
+/* Calls f with the recipe's map if it is one of the algebra's frequent ones; false: it is not. A modulus never is. */
 template <class A, class F> RDX_DEVICE bool with_map(const RdxRecipe &r, F &&f)
 {
     constexpr int a = A::algebra;
@@ -365,8 +366,8 @@ template <class K, class F> RDX_DEVICE bool with_frequent(const RdxRecipe &r, F 
     });
 }
 
-/* The same of all but powers and, unless MASKED, masked maps (plan: rdx_cuda_has_masked_map), for kernels that are not given those: each map is one more copy of the code.
-   Sums of columns of 16 vectors have stack frames with masked ones. */
+/* The same of all but powers and, unless MASKED, masked maps (plan: rdx_cuda_has_masked_map), for kernels that are not
+   given those: each map is one more copy of the code. With masked ones sums of columns of 16 vectors spill. */
 template <class K, bool MASKED = false, class F> RDX_DEVICE void with_known(const RdxRecipe &r, F &&f)
 {
     with_frequent<K>(r, [&](auto in, auto map) RDX_INLINED {

@@ -1,5 +1,6 @@
-/* A warp joins nodes by shuffles: the lanes of a chunk by halving, runs of neighbours by adjacent pairs, and chunk after chunk on a
-   stack that lies across its threads. All 32 threads take part in every call and all of them get the result. */
+/* A warp joins nodes by shuffles: the lanes of a chunk by halving, runs of neighbours by adjacent pairs, and chunk
+   after chunk on a stack that lies across its threads. All 32 threads take part in every call and all of them get the
+   result. */
 #ifndef RDX_KERNELS_CUDA_WARP_CUH
 #define RDX_KERNELS_CUDA_WARP_CUH
 
@@ -62,8 +63,9 @@ template <class A> RDX_DEVICE typename A::Node shuffle(const typename A::Node &n
     return other;
 }
 
-/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h), both of which have elements; n elements in the chunk.
-   Joins commute to the bit where counts play no part, so only counted ones and ragged chunks mind which side is which. */
+/* T(h, r) from this thread's node and its partner's, T(2h, r) and T(2h, r + h), both of which have elements; n elements
+   in the chunk. Joins commute to the bit where counts play no part, so only counted ones and ragged chunks mind which
+   side is which. */
 template <class A>
 RDX_DEVICE typename A::Node join_there(const typename A::Node &mine, const typename A::Node &other, bool mine_is_upper,
                                        int n, int h, int r)
@@ -86,8 +88,8 @@ RDX_DEVICE typename A::Node join_halves(const typename A::Node &mine, const type
     return r + h < n ? joined : mine_is_upper ? other : mine;
 }
 
-/* T(h, .) of the lane that this thread's node is named after, from it and its partner's, T(2h, .) both; n elements in the chunk,
-   WHOLE: all of its lanes are there and, if counts matter, equally long. */
+/* T(h, .) of the lane that this thread's node is named after, from it and its partner's, T(2h, .) both; n elements in
+   the chunk, WHOLE: all of its lanes are there and, if counts matter, equally long. */
 template <class A, bool WHOLE>
 RDX_DEVICE typename A::Node join_slots(const typename A::Node &mine, const typename A::Node &other, int n, int h,
                                        int lane)
@@ -105,8 +107,8 @@ template <class A> RDX_DEVICE constexpr bool is_exact()
     return A::work == RDX_WORK_I32 || A::work == RDX_WORK_I64 || A::work == RDX_WORK_I16;
 }
 
-/* A step while a thread of the warp holds HELD nodes, and those after it: it sends half of them and keeps the other half. By templates: of
-   loops within loops whose lengths are not known at once the nodes would lie in local memory. */
+/* A step while a thread of the warp holds HELD nodes, and those after it: it sends half of them and keeps the other
+   half. By templates: of loops within loops whose lengths are not known at once the nodes would lie in local memory. */
 template <class K, bool WHOLE, int ROWS, int HELD>
 RDX_DEVICE int halve_from(typename K::A::Node *node, int n, int t, int turn, int base)
 {
@@ -128,7 +130,8 @@ RDX_DEVICE int halve_from(typename K::A::Node *node, int n, int t, int turn, int
 
 /* Lane t * E + e - turn (mod L) in node[e] of thread t becomes T(32, .) of lane t * E + result - turn in node[0].
 
-   ROWS, of n elements each, are halved together: E nodes for each of them, and T(32 / ROWS, .) of row t / (32 / ROWS) in thread t. */
+   ROWS, of n elements each, are halved together: E nodes for each of them, and T(32 / ROWS, .) of row t / (32 / ROWS)
+   in thread t. */
 template <class K, bool WHOLE, int ROWS = 1>
 RDX_DEVICE int halve_held(typename K::A::Node *node, int n, int t, int turn)
 {
@@ -136,8 +139,8 @@ RDX_DEVICE int halve_held(typename K::A::Node *node, int n, int t, int turn)
     return halve_from<K, WHOLE, ROWS, ROWS * K::elements>(node, n, t, turn, 0);
 }
 
-/* How far apart threads are whose nodes T(2h, .) are joined to T(h, .), h < 32 / ROWS, once each has one: first the rest of
-   the threads' bits, then those of e, which halve_held moved to threads. */
+/* How far apart threads are whose nodes T(2h, .) are joined to T(h, .), h < 32 / ROWS, once each has one: first the
+   rest of the threads' bits, then those of e, which halve_held moved to threads. */
 template <class K, int ROWS = 1> RDX_DEVICE constexpr int partner_of(int h)
 {
     return h >= K::elements ? h / K::elements : 32 / ROWS / K::elements * h;
@@ -157,9 +160,9 @@ RDX_DEVICE typename K::A::Node halve_warp(typename K::A::Node *node, int n, int 
     return node[0];
 }
 
-/* Four chunks halved together, where joins are long, as those of logsumexp are: what each of the last steps does in pairs
-   of threads twice over, two chunks share. 8 joins of T(32, .) where one chunk after the other takes 20, and 3 for the
-   four of them. */
+/* Four chunks halved together, where joins are long, as those of logsumexp are: what each of the last steps does in
+   pairs of threads twice over, two chunks share. 8 joins of T(32, .) where one chunk after the other takes 20, and 3
+   for the four of them. */
 template <class K> struct FourChunks {
     typedef typename K::A A;
     typedef typename A::Node Node;
@@ -219,8 +222,8 @@ template <class A> RDX_DEVICE typename A::Node join_any(typename A::Node node, b
     return node;
 }
 
-/* The nodes of threads 0 .. `neighbours` - 1, of which the first `there` have elements, joined by adjacent pairs; elements(first, count)
-   counts those of so many. */
+/* The nodes of threads 0 .. `neighbours` - 1, of which the first `there` have elements, joined by adjacent pairs;
+   elements(first, count) counts those of so many. */
 template <class A, class Elements>
 RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbours, int there, Elements elements)
 {
@@ -236,8 +239,9 @@ RDX_DEVICE typename A::Node join_neighbours(typename A::Node node, int neighbour
     return node;
 }
 
-/* Whether one thread joins several nodes, where that takes few instructions. Code that a block runs once is fetched while it waits: eight nodes of
-   var joined so took blocks of 64 columns over 32 x 112 x 112 rows 52 us, where rounds take 40. */
+/* Whether one thread joins several nodes, where that takes few instructions. Code that a block runs once is fetched
+   while it waits: eight nodes of var joined so took blocks of 64 columns over 32 x 112 x 112 rows 52 us, where rounds
+   take 40. */
 template <class A> RDX_DEVICE constexpr bool joins_briefly()
 {
     return A::words <= 2 && !A::counted && !A::two_passes;
@@ -245,7 +249,8 @@ template <class A> RDX_DEVICE constexpr bool joins_briefly()
 
 static constexpr int most_few = RDX_CUDA_THREADS / 32;
 
-/* `few`, most_few at most, nodes joined by adjacent pairs: get(i), of which the first is there, and of others those that is_there(i) says. */
+/* `few`, most_few at most, nodes joined by adjacent pairs: get(i), of which the first is there, and of others those
+   that is_there(i) says. */
 template <class A, class Get, class IsThere> RDX_DEVICE typename A::Node join_few(int few, Get get, IsThere is_there)
 {
     typename A::Node node[most_few];

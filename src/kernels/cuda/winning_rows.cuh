@@ -1,9 +1,11 @@
-/* Which element of a row is the greatest, where keys are 32 bits: a warp keeps one key, the greatest so far, and where it stands. What a chunk's own
-   greatest is takes one comparison a word (greatest.cuh, bytes.cuh) and a reduction over the warp; where it stands is sought only if it is
-   greater, from the last word to the first, and only by the threads that have it. Of n chunks in any order some log n are.
+/* Which element of a row is the greatest, where keys are 32 bits: a warp keeps one key, the greatest so far, and where
+   it stands. What a chunk's own greatest is takes one comparison a word (greatest.cuh, bytes.cuh) and a reduction over
+   the warp; where it stands is sought only if it is greater, from the last word to the first, and only by the threads
+   that have it. Of n chunks in any order some log n are.
 
-   A vector may hold elements that are not the row's: those before it, of a row that starts anywhere, and those behind its end. They become copies of the
-   first element of the row in that vector, so that nothing is greater than what there is, and of equal ones the first stands where it did. */
+   A vector may hold elements that are not the row's: those before it, of a row that starts anywhere, and those behind
+   its end. They become copies of the first element of the row in that vector, so that nothing is greater than what
+   there is, and of equal ones the first stands where it did. */
 #ifndef RDX_KERNELS_CUDA_WINNING_ROWS_CUH
 #define RDX_KERNELS_CUDA_WINNING_ROWS_CUH
 
@@ -38,8 +40,9 @@ template <int SIZE> RDX_DEVICE void keep_bytes(Vector<16> &v, int from, int to)
     }
 }
 
-/* A thread's part of a chunk of at most LINES lines. Of rows that start anywhere, what a vector holds of the chunk before is the row's too, and may win:
-   but for the first chunk nothing before it is foreign, and but for the last one no line has to be completed. */
+/* A thread's part of a chunk of at most LINES lines. Of rows that start anywhere, what a vector holds of the chunk
+   before is the row's too, and may win: but for the first chunk nothing before it is foreign, and but for the last one
+   no line has to be completed. */
 template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
     typedef typename K::A A;
     typedef typename A::T T;
@@ -68,7 +71,8 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
                 load<16>(last[i].word, line_of<K, FORM>(p, place, whole + i));
     }
 
-    /* The greatest element, in the lower bits of a word, of bytes as GreatestBytes has it, and its keys; nothing where there is none. */
+    /* The greatest element, in the lower bits of a word, of bytes as GreatestBytes has it, and its keys; nothing where
+       there is none. */
     template <class In, int MAP>
     __device__ __forceinline__ void take_greatest(const Problem &p, uint32_t &top, T &x, T &y)
     {
@@ -144,7 +148,8 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
         return greatest_in<In>(p.recipe, greatest_of<In, 1 + ENDS>(p.recipe, both));
     }
 
-    /* The vector, and then in that one, which is read again: to choose its words from registers takes as long as to find it. */
+    /* The vector, and then in that one, which is read again: to choose its words from registers takes as long as to
+       find it. */
     template <class In, bool NANS>
     __device__ __forceinline__ int seek_first(const Problem &p, const Sought<In> &sought) const
     {
@@ -163,15 +168,16 @@ template <class K, RowForm FORM, int LINES> struct WinnerOfChunk {
     }
 };
 
-/* The winners of a chunk each of ROWS rows at once. What the elements are is asked for all rows together, so that none waits for another, and in every
-   turn: of a loop for each dtype all had registers for their vectors at once. */
+/* The winners of a chunk each of ROWS rows at once. What the elements are is asked for all rows together, so that none
+   waits for another, and in every turn: of a loop for each dtype all had registers for their vectors at once. */
 template <class K, RowForm FORM, int ROWS> struct Winners {
     typedef typename K::A A;
     typedef typename A::T T;
 
     const Problem &p;
     WinnerOfChunk<K, FORM, chunk_lines / ROWS> part[ROWS];
-    /* Keys of the greatest, of this thread's at first: of the value, where -0 is less than +0, and of what the index is of. */
+    /* Keys of the greatest, of this thread's at first: of the value, where -0 is less than +0, and of what the index is
+       of. */
     T x[ROWS], y[ROWS];
 
     __device__ __forceinline__ explicit Winners(const Problem &problem) : p(problem)
