@@ -1069,7 +1069,7 @@ class Pristine:
             shutil.copytree(self.base.home, self.home, copy_function=shutil.copy2, symlinks=True)
         else:
             os.mkdir(self.home)
-            for name in ("src", "include", "tests", "tools", "examples", "bench"):
+            for name in ("src", "include", "tests", "tools", "examples", "bench", "python"):
                 shutil.copytree(os.path.join(ROOT, name), os.path.join(self.home, name))
             shutil.copy2(os.path.join(ROOT, "Makefile"), self.home)
         status, output = build_for(self.kind, self.home, 1 if self.base else os.cpu_count() or 1)

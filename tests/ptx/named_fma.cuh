@@ -1,5 +1,6 @@
-/* Put in front of a .cu (-include) so that its PTX tells which fma the source names: those, and those alone, become inline asm, which
-   the compiler sets between two comments of its own. tools/check_ptx.py demands that there is no other. */
+/* Put in front of a .cu (-include) so that its PTX tells which fma the source names: those, and those alone, become
+   inline asm, which the compiler sets between two comments of its own. tools/check_ptx.py demands that there is no
+   other. */
 #ifndef RDX_TESTS_NAMED_FMA_CUH
 #define RDX_TESTS_NAMED_FMA_CUH
 
