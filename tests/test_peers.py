@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 import report  # noqa: E402
-from peers import cases, command, data, facts, harness, records, view  # noqa: E402
+from peers import cases, command, data, facts, harness, records, tables, view  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build")
 LAYOUTS = ["sum:f32:1000", "sum:f32:40x50/1", "sum:f32:40x50/0", "sum:f32:5x6x7/1", "sum:i8:5x6x7/0,2", "max:f32:64x64@1x64/1",
@@ -170,6 +170,26 @@ class Report(unittest.TestCase):
         record["peers"]["cub"]["agrees"] = None
         self.assertEqual((facts.row(record).verdict, facts.row(record).speedup), ("cub", 0.5))
         self.assertEqual(facts.tally([1.0, 1.5, 0.9, 1.01]), (1, 2, 1))
+
+    def test_tables(self):
+        record = {"name": "r", "case": "sum:f32:8", "bytes": 8000, "redax": {"us": 2.0, "ceiling_gbps": 8.0},
+                  "peers": {"torch": {"us": 1234.5}, "jax": {"us": 0.5, "agrees": False}}}
+        lost = {**record, "name": "l", "case": "sum:f32:9", "peers": {"torch": {"us": 1.0}, "jax": {"us": 3.0}}}
+        lines = tables.cases({"cases": [record, lost]})
+        self.assertEqual(lines[0], "| case | redax, us | % of ceiling | torch eager | JAX | best / redax |")
+        self.assertEqual(lines[2:], ["| `sum:f32:8` | **2.00** | 50 | 1234 | – | 617.25 |",
+                                     "| `sum:f32:9` | 2.00 | 50 | **1.00** | 3.00 | 0.50 |"])
+        self.assertEqual(tables.cases({"cases": [record, lost]}, ["l"])[2:], lines[3:])
+        with self.assertRaises(KeyError):
+            tables.cases({"cases": [record]}, ["l"])
+        self.assertEqual(tables.summary({"cases": [record, lost]})[3:], ["| torch eager | 2 | 17.57 | 1 | 0 | 1 |",
+                                                                         "| JAX | 1 | 1.50 | 1 | 0 | 0 |"])
+
+    def test_text(self):
+        document = {"schema": records.SCHEMA, "runs": [{"date": "d"}], "cases": [{"us": [1.23456789, 2], "n": 1 << 40}, {}]}
+        text = records.text(document)
+        self.assertEqual(text.count("\n"), 6)
+        self.assertEqual(json.loads(text), {**document, "cases": [{"us": [1.2346, 2], "n": 1 << 40}, {}]})
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""The op and dtype tables of README.md, made from src/ops.def and src/dtypes.def.
+"""The tables of README.md and docs/ that are made from what they speak of: ops and dtypes from src/*.def, figures beside the
+peers from the records in docs/performance.
 
     make_tables.py           rewrites the blocks between <!-- table NAME begin --> and <!-- table NAME end -->
     make_tables.py --check   writes nothing; exit 1 with the lines that differ
 
-The rows come from the two .def files and their words from the dictionaries below; a row that uses a word
-which is not there, or a marker that is missing, is an error and not a gap in a table.
+The rows of ops and dtypes take their words from the dictionaries below; a row that uses a word which is not there, a case
+that no record has, or a marker that is missing, is an error and not a gap in a table.
 """
 
 import difflib
+import json
 import os
 import re
 import sys
+
+from peers import records, tables
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -88,25 +92,63 @@ def dtypes():
     return table(["dtype", "constant", "DLPack code", "bits", "what it is", "lanes L", "elements a chunk"], rows)
 
 
+# What README.md shows of the public cases: of each family one that is large, and what is lost.
+SHOWN = ["flat-256M", "flat-16M", "flat-64K", "row-64Kx4K", "row-1Mx67", "row-16Mx16", "row-8x32M", "row-1000x100003", "col-4Kx64K",
+         "col-16Mx16", "col-100003x1000", "col-8Kx768", "mid-64x1Kx4K", "nchw-stats", "stride2-row", "broadcast-row",
+         "bf16-row-64Kx4K", "f64-row-64Kx2K", "i8-flat-1G", "bool-any-64Kx16K", "max-row-64Kx4K", "argmax-row-64Kx4K",
+         "var-row-64Kx4K", "var-nchw", "logsumexp-row-32Kx8K", "logsumexp-row-bf16-4Kx128K"]
+
+
+def measured(suite, *names):
+    """The records of docs/performance, as one, in the order of bench/SUITE.txt."""
+    documents = []
+    for name in names:
+        with open(os.path.join(ROOT, "docs", "performance", f"{name}.json"), encoding="utf-8") as stream:
+            documents.append(json.load(stream))
+    whole = records.merge(documents)
+    with open(os.path.join(ROOT, "bench", f"{suite}.txt"), encoding="utf-8") as stream:
+        order = [line.split()[0] for line in stream if line.strip() and line[0] != "#"]
+    whole["cases"].sort(key=lambda record: order.index(record["name"]))
+    return whole
+
+
+def blocks():
+    """(file, name of the table, its lines)"""
+    public, sweep = measured("cases", "h200-1", "h200-2", "h200-3"), measured("sweep", "h200-sweep")
+    return [("README.md", "ops", ops()), ("README.md", "dtypes", dtypes()), ("README.md", "shown", tables.cases(public, SHOWN)),
+            ("README.md", "peers", tables.summary(public)),
+            ("docs/performance.md", "peers", tables.summary(public)), ("docs/performance.md", "sweep", tables.summary(sweep)),
+            ("docs/performance.md", "cases", tables.cases(public)), ("docs/performance/sweep.md", "cases", tables.cases(sweep))]
+
+
 def main():
-    path = os.path.join(ROOT, "README.md")
-    with open(path, encoding="utf-8") as stream:
-        before = stream.read()
-    after = before
-    for name, lines in (("ops", ops()), ("dtypes", dtypes())):
-        begin, end = f"<!-- table {name} begin -->", f"<!-- table {name} end -->"
-        if after.count(begin) != 1 or after.count(end) != 1:
-            sys.exit(f"README.md: {begin} and {end} must each stand there once")
-        head, rest = after.split(begin)
-        after = head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    stale, after = [], {}
+    for name, block, lines in blocks():
+        if name not in after:
+            with open(os.path.join(ROOT, name), encoding="utf-8") as stream:
+                after[name] = stream.read()
+        begin, end = f"<!-- table {block} begin -->", f"<!-- table {block} end -->"
+        if after[name].count(begin) != 1 or after[name].count(end) != 1:
+            sys.exit(f"{name}: {begin} and {end} must each stand there once")
+        head, rest = after[name].split(begin)
+        after[name] = head + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    for name, text in after.items():
+        path = os.path.join(ROOT, name)
+        with open(path, encoding="utf-8") as stream:
+            before = stream.read()
+        if before == text:
+            continue
+        stale.append(name)
+        if "--check" in sys.argv[1:]:
+            for line in difflib.unified_diff(before.splitlines(), text.splitlines(), name, "made", lineterm="", n=0):
+                print(line)
+        else:
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
     if "--check" not in sys.argv[1:]:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(after)
         return 0
-    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), "README.md", "made from the tables", lineterm="", n=0):
-        print(line)
-    print(f"tables: {'README.md agrees with src/*.def' if before == after else 'README.md is stale: run tools/make_tables.py'}")
-    return 0 if before == after else 1
+    print(f"tables: {', '.join(stale)} stale: run tools/make_tables.py" if stale else f"tables: {len(after)} files are as made")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

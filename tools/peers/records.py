@@ -39,9 +39,24 @@ def save(document, path):
         return
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(f"{path}.part", "w", encoding="utf-8") as stream:
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+        stream.write(text(document))
     os.replace(f"{path}.part", path)
+
+
+def text(document):
+    """A line for each field and each case, so that a diff of two records says which cases differ."""
+    fields = [f'"{name}": {json.dumps(value)}' for name, value in document.items() if name != "cases"]
+    cases = ",\n".join(json.dumps(rounded(case)) for case in document["cases"])
+    return "{" + ",\n".join(fields) + ',\n"cases": [\n' + cases + "\n]}\n"
+
+
+def rounded(value):
+    """Times are known to a nanosecond at best: four digits behind the point, of microseconds, GB/s and fractions alike."""
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    return [rounded(part) for part in value] if isinstance(value, list) else value
 
 
 def family(case):

@@ -1,0 +1,40 @@
+"""The records as tables of Markdown; tools/make_tables.py puts them into README.md and docs/."""
+
+from . import facts
+
+
+def markdown(heads, rows):
+    """Lines: the first column to the left, numbers to the right."""
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def microseconds(us):
+    return f"{us:.2f}" if us < 10 else f"{us:.1f}" if us < 100 else f"{us:.0f}"
+
+
+def summary(document):
+    """How often and by how much redax is faster than the best peer of each case and than each one."""
+    some, rows = facts.rows(document), []
+    for peer in [None, *facts.peer_names(document)]:
+        ratios = facts.against(some, peer)
+        wins, even, losses = facts.tally(ratios)
+        words = "the best of them, case by case" if peer is None else facts.title(peer)
+        rows.append([words, str(len(ratios)), f"{facts.geomean(ratios):.2f}", str(wins), str(even), str(losses)])
+    return markdown(["beside", "cases", "time / redax's, geomean", "redax faster", f"even, within {100 * facts.EVEN:.0f}%",
+                     "redax slower"], rows)
+
+
+def cases(document, names=None):
+    """A row for each case, or for each of names: microseconds of everyone, the fastest in bold, and redax's share of the ceiling."""
+    known = {record["name"]: record for record in document["cases"]}
+    chosen = [known[name] for name in names] if names else document["cases"]
+    peers, rows = facts.peer_names(document), []
+    for r in map(facts.row, chosen):
+        times = {None: r.us, **r.peers}
+        fastest = min((us for us in times.values() if us), default=None)
+        cells = ["–" if not times.get(who) else microseconds(times[who]) for who in [None, *peers]]
+        cells = [f"**{cell}**" if times.get(who) == fastest and cell != "–" else cell for who, cell in zip([None, *peers], cells)]
+        rows.append([f"`{r.record['case']}`", cells[0], "–" if r.share is None else f"{100 * r.share:.0f}", *cells[1:],
+                     "–" if r.speedup is None else f"{r.speedup:.2f}"])
+    return markdown(["case", "redax, us", "% of ceiling", *map(facts.title, peers), "best / redax"], rows)
