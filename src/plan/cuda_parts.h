@@ -3,6 +3,7 @@
 #ifndef RDX_PLAN_CUDA_PARTS_H
 #define RDX_PLAN_CUDA_PARTS_H
 
+#include "cuda_has.h"
 #include "layout.h"
 
 enum { RDX_CUDA_WARPS = RDX_CUDA_THREADS / 32 };

@@ -65,7 +65,7 @@ endif
 
 # ---- What nvcc makes of the kernels ----
 # `make ptx`: the PTX that tools/check_ptx.py judges, by the plugin's own flags, and what ptxas says of it. Every kernel with the
-# tables of the debug build: about two and a half minutes of processor time. The tile of general holds every algebra
+# tables of the debug build: about ten minutes of processor time. The tile of general holds every algebra
 # whole and compiles fastest: it comes with all algebras and working types (SAMPLE), and with its fma marked. Kernels of logsumexp
 # alone have nothing of the debug build's.
 ptx_dir := $(BUILD)/ptx

@@ -4,7 +4,7 @@
 #ifndef RDX_KERNELS_CUDA_PROBLEM_H
 #define RDX_KERNELS_CUDA_PROBLEM_H
 
-#include "../../plan/cuda_launch.h"
+#include "../../plan/cuda_has.h"
 
 /* One dim of the space. Kept: in, out, out2. Reduced: in, and out is the step of the logical index. Copy: out, out2. */
 typedef struct RdxCudaDim {
