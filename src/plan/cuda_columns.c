@@ -392,6 +392,6 @@ bool rdx_cuda_take_single_columns(RdxCudaLaunch *launch, const RdxSituation *s, 
 {
     const RdxSpace *space = s->space;
     launch->elements = 1;
-    return !rdx_cuda_is_row(space) && space->keep_rank > 0 && space->reduce_count > 0 &&
+    return !rdx_layout_is_row(space) && space->keep_rank > 0 && space->reduce_count > 0 &&
            rdx_cuda_has_unmasked_map(s->recipe) && cut_columns(launch, s, config, 0, false);
 }

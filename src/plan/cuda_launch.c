@@ -20,13 +20,6 @@ int rdx_cuda_log2_up(int64_t n)
     return log2;
 }
 
-bool rdx_cuda_is_row(const RdxSpace *space)
-{
-    const RdxDim *reduce = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
-    const RdxDim *keep = space->keep_rank ? &space->keep[space->keep_rank - 1] : NULL;
-    return reduce && (!keep || reduce->in <= keep->in);
-}
-
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe)
 {
     int map = recipe->map;
@@ -230,7 +223,7 @@ bool rdx_cuda_take_general(RdxCudaLaunch *launch, const RdxSituation *s, const R
     bool cut = shape->finishing != RDX_FINISHING_NONE;
     if (cut) /* before it is asked what fits: what joins parts takes room for each */
         shape->group_outputs = config->outputs_per_block;
-    shape->rows = rdx_cuda_is_row(space) || !space->keep_rank;
+    shape->rows = rdx_layout_is_row(space) || !space->keep_rank;
     const bool runs_on = !cut && (shape->rows || columns < WIDE);
     shape->run_outputs = runs_on ? space->keep_count : columns;
     if (shape->rows) {

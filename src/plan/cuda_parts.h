@@ -42,8 +42,6 @@ static inline int rdx_cuda_most_rows(const RdxRecipe *recipe, int size)
     return RDX_CUDA_SEEKS_ROWS(recipe->indexed, recipe->work, size) ? RDX_CUDA_SOUGHT_ROWS : RDX_CUDA_SHORT_ROWS;
 }
 
-/* Whether the reduced dims hold the smallest stride. */
-bool rdx_cuda_is_row(const RdxSpace *space);
 /* A map that the kernels know at compile time (vec.cuh: with_known). */
 bool rdx_cuda_has_unmasked_map(const RdxRecipe *recipe);
 /* |x|, or a neutral element in place of NaN (vec.cuh: RDX_CUDA_MASKED_MAP). */

@@ -379,7 +379,7 @@ bool rdx_cuda_take_ring_rows(RdxCudaLaunch *launch, const RdxSituation *s, const
 static bool are_lone_rows(const RdxSpace *space, const RdxConfig *config)
 {
     bool one_row = config->finishing == RDX_FINISHING_NONE || config->outputs_per_block == 1;
-    return rdx_cuda_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
+    return rdx_layout_is_row(space) && one_row && space->reduce_count >= 32 && config->residues <= 1 &&
            config->part_chunks <= MOST_CHUNKS;
 }
 

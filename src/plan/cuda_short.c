@@ -22,9 +22,9 @@ static bool holds_columns(const RdxSituation *s, const RdxConfig *config, int64_
 {
     const RdxSpace *space = s->space;
     const bool held = config->variant == RDX_FORM_REGISTERS || config->variant == RDX_FORM_GATHER;
-    return held && space->reduce_rank <= 1 && space->keep_rank > 0 && !rdx_cuda_is_row(space) && s->recipe->count > 0 &&
-           s->recipe->count <= most && config->slices <= 1 && config->finishing == RDX_FINISHING_NONE &&
-           !rdx_cuda_is_streamed(space, s->recipe, config);
+    return held && space->reduce_rank <= 1 && space->keep_rank > 0 && !rdx_layout_is_row(space) &&
+           s->recipe->count > 0 && s->recipe->count <= most && config->slices <= 1 &&
+           config->finishing == RDX_FINISHING_NONE && !rdx_cuda_is_streamed(space, s->recipe, config);
 }
 
 /* Whether blocks cross from run to run of packed columns, a thread by whole vectors of so many elements. */

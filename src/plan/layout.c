@@ -91,6 +91,13 @@ static double touched_bytes(const RdxSpace *space)
     return pieces * (align == GRANULE && bytes < 1e15 ? (double)whole : bytes);
 }
 
+bool rdx_layout_is_row(const RdxSpace *space)
+{
+    const RdxDim *reduce = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
+    const RdxDim *keep = space->keep_rank ? &space->keep[space->keep_rank - 1] : NULL;
+    return reduce && (!keep || reduce->in <= keep->in);
+}
+
 void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
 {
     const RdxSpace *space = situation->space;
@@ -107,7 +114,7 @@ void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation)
         .columns = 1,
     };
     layout->chunks = rdx_div_up(layout->count, layout->chunk);
-    layout->row = reduce && (!keep || reduce->in <= keep->in);
+    layout->row = rdx_layout_is_row(space);
     if (reduce && reduce->in == space->in_size)
         layout->run = reduce->extent;
     layout->runs = layout->count / layout->run;

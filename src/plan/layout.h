@@ -47,6 +47,9 @@ typedef struct RdxLayout {
 
 void rdx_layout_of(RdxLayout *layout, const RdxSituation *situation);
 
+/* RdxLayout.row alone. */
+bool rdx_layout_is_row(const RdxSpace *space);
+
 /* How a block reads the reduced range of one output, and of columns side by side. */
 RdxForm rdx_layout_row_form(const RdxLayout *layout);
 RdxForm rdx_layout_column_form(const RdxLayout *layout);

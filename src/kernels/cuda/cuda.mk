@@ -19,12 +19,13 @@ CUDA_ARCHS ?= $(addprefix sm_,$(known_archs))
 CUDA_PTX ?= $(lastword $(shell printf '%s\n' $(patsubst sm_%,%,$(CUDA_ARCHS)) | sort -n))
 endif
 PLUGIN := $(BUILD)/libredax_cuda.so
+all_families := F32 EXP F64 EXP64 C128 I32 I64
 # CUDA_TABLES=small: few ops and dtypes, for working on the kernels; see kernels.def.
 ifeq ($(CUDA_TABLES),small)
 CUDA_FAMILIES := SMALL
 CUDA_DEFINES := -DRDX_CUDA_SMALL_TABLES
 else
-CUDA_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
+CUDA_FAMILIES := $(all_families)
 endif
 cuda_dir := src/kernels/cuda
 cuda_kernels := $(patsubst $(cuda_dir)/%.cu,%,$(wildcard $(cuda_dir)/kernel_*.cu))
