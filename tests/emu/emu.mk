@@ -23,7 +23,7 @@ EMU_FAMILIES := SMALL
 else ifeq ($(EMU_TABLES),planted)
 EMU_FAMILIES := PLANTED
 else
-EMU_FAMILIES := F32 EXP F64 EXP64 C128 I32 I64
+EMU_FAMILIES := $(all_families)
 endif
 emu_obj := $(EMU_BUILD)/obj
 emu_sanitize := $(if $(EMU_SANITIZE),-fsanitize=$(EMU_SANITIZE) -fno-omit-frame-pointer \
