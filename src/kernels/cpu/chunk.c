@@ -30,10 +30,10 @@ static Stage stage_of(const RdxWorker *worker)
 {
     const RdxRecipe *recipe = worker->recipe;
     bool mapped = recipe->map != RDX_MAP_NONE;
-    int64_t elements = RDX_LINES * worker->plan->tile;
-    Stage stage = {.converted = worker->scratch + worker->plan->convert, .converted_size = converted_size(recipe)};
+    int64_t elements = RDX_LINES * worker->layout->tile;
+    Stage stage = {.converted = worker->scratch + worker->layout->convert, .converted_size = converted_size(recipe)};
     stage.converted_plane = elements * stage.converted_size;
-    stage.at = mapped ? worker->scratch + worker->plan->map : stage.converted;
+    stage.at = mapped ? worker->scratch + worker->layout->map : stage.converted;
     stage.size = mapped ? mapped_size(recipe) : stage.converted_size;
     stage.plane = elements * stage.size;
     return stage;
@@ -114,8 +114,8 @@ void rdx_fold_lines(RdxWorker *worker, int lines, const unsigned char *const lin
         worker->code->fold(&fold);
         return;
     }
-    for (int64_t at = 0; at < width; at += worker->plan->tile) {
-        int64_t columns = rdx_min(width - at, worker->plan->tile);
+    for (int64_t at = 0; at < width; at += worker->layout->tile) {
+        int64_t columns = rdx_min(width - at, worker->layout->tile);
         for (int k = 0; k < lines; k++)
             fold.line[k] = line[k] + at * in_size;
         stage_lines(worker, &fold, columns);
@@ -142,7 +142,7 @@ bool rdx_rows_fit(const RdxWorker *worker, int64_t n)
     int64_t lanes = worker->recipe->lanes;
     const bool any = worker->recipe->algebra == RDX_ALGEBRA_ISUM; /* exact: a row has no lanes */
     return n > 0 && n <= RDX_LINES * lanes && (any || n % lanes == 0 || may_be_ragged(worker, n)) &&
-           (!worker->code->staged || n <= RDX_LINES * worker->plan->tile);
+           (!worker->code->staged || n <= RDX_LINES * worker->layout->tile);
 }
 
 /* Field by field, where the caller has it: clearing all of it takes a string instruction, and copying it waits for its
@@ -168,7 +168,7 @@ RDX_ALWAYS_INLINE void set_rows(RdxRows *rows, const RdxWorker *worker, const un
     rows->load = worker->code->load;
     if (recipe->indexed) {
         rows->index_step = rdx_index_step(worker->space);
-        rows->offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+        rows->offset = (const int64_t *)(const void *)(worker->scratch + worker->layout->table);
     }
 }
 
@@ -184,7 +184,7 @@ void rdx_rows_fold(RdxWorker *worker, const unsigned char *in, int64_t step, int
     }
     rdx_load_near(&rows.load);
     Stage stage = stage_of(worker);
-    int64_t at_once = step == n * worker->space->in_size ? RDX_LINES * worker->plan->tile / n : 1;
+    int64_t at_once = step == n * worker->space->in_size ? RDX_LINES * worker->layout->tile / n : 1;
     rows.step = n * stage.size;
     rows.plane = stage.plane;
     rows.in = stage.at;
@@ -218,8 +218,8 @@ void rdx_rows_fold_runs(RdxWorker *worker, const unsigned char *in, int64_t step
 RdxStrip rdx_worker_spare(const RdxWorker *worker, int level)
 {
     RdxStrip strip;
-    int64_t values = worker->plan->spare_values;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->spare + level * worker->plan->spare_bytes, worker->recipe,
+    int64_t values = worker->layout->spare_values;
+    rdx_strip_lay(&strip, worker->scratch + worker->layout->spare + level * worker->layout->spare_bytes, worker->recipe,
                   values);
     return strip;
 }
@@ -245,7 +245,7 @@ void rdx_chunk_offsets(RdxWorker *worker, int64_t columns)
     if (!worker->recipe->indexed || worker->table_columns == columns)
         return;
     worker->table_columns = columns;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table);
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->layout->table);
     int64_t lanes = rdx_min(worker->recipe->count, worker->recipe->lanes);
     int64_t step = rdx_index_step(worker->space);
     for (int64_t lane = 0; lane < lanes; lane++)
@@ -270,7 +270,7 @@ static void fold_lanes(RdxWorker *worker, const unsigned char *data, int lines, 
         line[place] = data + k * line_bytes + from * columns * rdx_types[recipe->in].size;
         index[place] = first_index + k * step;
     }
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->layout->table);
     const RdxStrip nodes = rdx_strip_at(lanes_strip, recipe, from * columns * recipe->unit);
     rdx_fold_lines(worker, lines, line, step < 0 ? -line_bytes : line_bytes, (to - from) * columns, index,
                    recipe->indexed ? offset + from * columns : NULL, &nodes);
@@ -295,8 +295,8 @@ void rdx_chunk_fold(RdxWorker *worker, const unsigned char *data, int64_t n, int
     }
     RdxStrip strip;
     int64_t lanes = recipe->lanes;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    rdx_strip_lay(&strip, worker->scratch + worker->layout->fold, recipe, rdx_min(n, lanes) * columns * recipe->unit);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->layout->table);
     if (n < lanes) /* one line of all columns */
         rdx_fold_lines(worker, 1, &data, 0, n * columns, &first_index, recipe->indexed ? offset : NULL, &strip);
     else

@@ -20,7 +20,7 @@ typedef struct Strip {
 static void fill_table(RdxWorker *worker, int64_t e, int64_t n)
 {
     const RdxSpace *space = worker->space;
-    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->plan->table), *index = offset + n;
+    int64_t *offset = (int64_t *)(void *)(worker->scratch + worker->layout->table), *index = offset + n;
     RdxWalk walk;
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int64_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static int64_t gather_lines(RdxWorker *worker, const RdxBlock *block, int lines,
 {
     const int size = worker->space->in_size;
     const int64_t bytes = block->outputs * size;
-    unsigned char *raw = worker->scratch + worker->plan->raw;
+    unsigned char *raw = worker->scratch + worker->layout->raw;
     if (!lies_apart(worker, block))
         return stride;
     for (int k = 0; k < lines; k++) {
@@ -61,7 +61,7 @@ static void fold_lane(RdxWorker *worker, const Strip *strip, int64_t lane, RdxSt
 {
     const RdxSpace *space = worker->space;
     const RdxRecipe *recipe = worker->recipe;
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->layout->table);
     const unsigned char *line[RDX_LINES];
     int64_t index[RDX_LINES], lanes = recipe->lanes;
     int lines = lines_of(worker, strip, lane);
@@ -124,7 +124,7 @@ static void fold_node(RdxWorker *worker, const Strip *strip, int64_t h, int64_t 
 static RdxStrip wide_nodes(const RdxWorker *worker, const Strip *strip)
 {
     RdxStrip wide;
-    rdx_strip_lay(&wide, worker->scratch + worker->plan->fold, worker->recipe,
+    rdx_strip_lay(&wide, worker->scratch + worker->layout->fold, worker->recipe,
                   strip->rows * strip->block->outputs * worker->recipe->unit);
     return wide;
 }

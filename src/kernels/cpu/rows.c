@@ -44,8 +44,8 @@ static void copy_elements(RdxWorker *worker, const RdxBlock *some, int64_t e, in
     const RdxSpace *space = worker->space;
     const int size = space->in_size;
     const int64_t raw_bytes = rdx_raw_step(space, worker->recipe) * size;
-    unsigned char *raw = worker->scratch + worker->plan->raw;
-    int64_t *table = (int64_t *)(void *)(worker->scratch + worker->plan->table);
+    unsigned char *raw = worker->scratch + worker->layout->raw;
+    int64_t *table = (int64_t *)(void *)(worker->scratch + worker->layout->table);
     const RdxDim *inner = space->reduce_rank ? &space->reduce[space->reduce_rank - 1] : NULL;
     const bool contiguous = !inner || inner->in == size;
     const int64_t ahead = ahead_of(worker, some->outputs);
@@ -72,10 +72,10 @@ static void copy_elements(RdxWorker *worker, const RdxBlock *some, int64_t e, in
 static void fold_indexed(RdxWorker *worker, const unsigned char *raw, int64_t n, RdxStrip nodes)
 {
     const RdxRecipe *recipe = worker->recipe;
-    const int64_t *table = (const int64_t *)(const void *)(worker->scratch + worker->plan->table), zero = 0;
+    const int64_t *table = (const int64_t *)(const void *)(worker->scratch + worker->layout->table), zero = 0;
     int64_t lanes = rdx_min(n, recipe->lanes);
     RdxStrip all, line_nodes;
-    unsigned char *after = rdx_strip_lay(&all, worker->scratch + worker->plan->fold, recipe, lanes);
+    unsigned char *after = rdx_strip_lay(&all, worker->scratch + worker->layout->fold, recipe, lanes);
     rdx_strip_lay(&line_nodes, after, recipe, lanes);
     for (int64_t e = 0; e < n; e += lanes) {
         const unsigned char *line = raw + e * worker->space->in_size;
@@ -178,8 +178,8 @@ static void fold_scattered(RdxWorker *worker, const RdxBlock *some, int64_t e, i
     }
     if (recipe->indexed)
         rdx_sort_lines(lines, line, index);
-    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->plan->table);
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, lanes * recipe->unit);
+    const int64_t *offset = (const int64_t *)(const void *)(worker->scratch + worker->layout->table);
+    rdx_strip_lay(&strip, worker->scratch + worker->layout->fold, recipe, lanes * recipe->unit);
     for (int64_t i = 0; i < some->outputs; i++) {
         rdx_fold_lines(worker, lines, line, 0, lanes, index, recipe->indexed ? offset : NULL, &strip);
         worker->code->algebra->halve(&strip, n, lanes, recipe->unit);
@@ -215,7 +215,7 @@ static void fold_copies(RdxWorker *worker, const RdxBlock *some, int64_t e, int6
     const bool table = has_index_table(worker);
     const int64_t raw_bytes = rdx_raw_step(space, recipe) * space->in_size;
     const int64_t step = rdx_index_step(space);
-    const unsigned char *raw = worker->scratch + worker->plan->raw;
+    const unsigned char *raw = worker->scratch + worker->layout->raw;
     copy_elements(worker, some, e, n, table);
     if (!table && rdx_rows_fit(worker, n)) {
         rdx_rows_fold(worker, raw, raw_bytes, some->outputs, n, space->index_offset + e * step, 0, &nodes);
@@ -293,7 +293,7 @@ static void fold_runs(const RdxTree *tree, int64_t e, int64_t chunks, RdxStrip n
     const int64_t index_step = space->reduce[space->reduce_rank - 1].index;
     RdxStrip strip;
     RdxWalk walk;
-    rdx_strip_lay(&strip, worker->scratch + worker->plan->fold, recipe, RUN * recipe->unit);
+    rdx_strip_lay(&strip, worker->scratch + worker->layout->fold, recipe, RUN * recipe->unit);
     rdx_walk_seek(&walk, space->reduce, space->reduce_rank, e);
     for (int64_t i = 0; i < tree->outputs; i += at_once) {
         int64_t outputs = rdx_min(at_once, tree->outputs - i), all = outputs * chunks;

@@ -27,7 +27,7 @@ typedef struct Run {
     int64_t parts;                  /* of a block: runs of chunks, or residues of a chunk, split * residues in all */
     int64_t part_bytes;             /* of one block's strip of partial nodes */
     unsigned char *partials;        /* block-major: [block][part] strips; NULL where there is one part */
-    const RdxScratch *plan;
+    const RdxScratch *layout;
     Share *shares;
     int sharers; /* threads at work, at most one an item; one needs no share */
     int64_t items;
@@ -80,7 +80,7 @@ static RdxStrip partial(const Run *run, int64_t block, int64_t part)
 static RdxStrip own_nodes(const RdxWorker *worker)
 {
     RdxStrip nodes;
-    rdx_strip_lay(&nodes, worker->scratch + worker->plan->nodes, worker->recipe,
+    rdx_strip_lay(&nodes, worker->scratch + worker->layout->nodes, worker->recipe,
                   worker->config->outputs_per_block * worker->recipe->unit);
     return nodes;
 }
@@ -156,7 +156,7 @@ static void do_items(const Run *run, RdxWorker *worker, int64_t first, int64_t e
 static void work(Run *run, int thread, unsigned char *scratch)
 {
     const RdxLaunch *launch = run->launch;
-    RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->plan,
+    RdxWorker worker = {launch->space, launch->recipe, launch->config, run->code, run->layout,
                         scratch,       launch->alpha,  launch->beta,   0,         0};
     if (run->sharers == 1) {
         do_items(run, &worker, 0, run->items);
@@ -176,11 +176,11 @@ static void thread_body(void *context, int thread)
 {
     Run *run = context;
     RdxFpState callers = rdx_fp_enter();
-    if (run->plan->bytes <= RDX_LOCAL_SCRATCH) {
+    if (run->layout->bytes <= RDX_LOCAL_SCRATCH) {
         _Alignas(64) unsigned char scratch[RDX_LOCAL_SCRATCH];
         work(run, thread, scratch);
     } else {
-        work(run, thread, run->launch->workspace + thread * run->plan->bytes);
+        work(run, thread, run->launch->workspace + thread * run->layout->bytes);
     }
     rdx_emit_end(run->code);
     rdx_fp_leave(callers);
@@ -230,7 +230,7 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
     const RdxSpace *space = launch->space;
     const RdxConfig *config = launch->config;
     Run run = {.launch = launch, .code = (const RdxCpuCode *)launch->code, .outputs = rdx_run_outputs(space, config)};
-    run.plan = &run.code->scratch;
+    run.layout = &run.code->scratch;
     run.blocks = run.blocks_per_run =
         run.outputs == config->outputs_per_block ? 1 : rdx_div_up(run.outputs, config->outputs_per_block);
     if (space->keep_rank > 1)
@@ -239,7 +239,7 @@ RdxStatus rdx_cpu_launch(const RdxLaunch *launch)
     if (run.parts > 1) {
         run.part_bytes = rdx_scratch_strip_bytes(launch->recipe, config->outputs_per_block);
         run.partials =
-            launch->workspace + (run.plan->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.plan->bytes);
+            launch->workspace + (run.layout->bytes <= RDX_LOCAL_SCRATCH ? 0 : config->threads * run.layout->bytes);
     }
     Share shares[RDX_POOL_MAX];
     run.shares = shares;

@@ -33,9 +33,9 @@ void rdx_cpu_short_columns(RdxWorker *worker, const RdxBlock *block, int64_t fir
     const RdxSpace *space = worker->space;
     const RdxRecipe *recipe = worker->recipe;
     const int64_t n = recipe->count, outputs = block->outputs;
-    unsigned char *line = worker->scratch + worker->plan->raw;
+    unsigned char *line = worker->scratch + worker->layout->raw;
     RdxStrip lanes;
-    rdx_strip_lay(&lanes, worker->scratch + worker->plan->fold, recipe, n * outputs * recipe->unit);
+    rdx_strip_lay(&lanes, worker->scratch + worker->layout->fold, recipe, n * outputs * recipe->unit);
     RdxWalk place, element;
     rdx_walk_seek(&place, space->keep, space->keep_rank - 1, block->first / rdx_space_inner_extent(space));
     rdx_walk_seek(&element, space->reduce, space->reduce_rank, 0);

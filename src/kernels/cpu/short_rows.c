@@ -9,7 +9,7 @@ static const unsigned char *rows_together(RdxWorker *worker, const RdxBlock *blo
 {
     if (block->in_step == row_bytes || block->outputs == 1)
         return block->in;
-    unsigned char *raw = worker->scratch + worker->plan->raw;
+    unsigned char *raw = worker->scratch + worker->layout->raw;
     for (int64_t i = 0; i < block->outputs; i++)
         memcpy(raw + i * row_bytes, block->in + i * block->in_step, (size_t)row_bytes);
     return raw;
@@ -30,12 +30,12 @@ static void fold_short(RdxWorker *worker, const RdxBlock *block, int64_t n, int6
     const int64_t row_bytes = n * space->in_size;
     const bool staged = worker->code->staged, together = block->in_step == row_bytes;
     RdxRows rows = {.n = n, .at_once = at_once, .algebra = worker->code->algebra, .load = worker->code->load};
-    rdx_strip_lay(&rows.room, worker->scratch + worker->plan->fold, worker->recipe, at_once * n);
+    rdx_strip_lay(&rows.room, worker->scratch + worker->layout->fold, worker->recipe, at_once * n);
     rows.index = space->index_offset;
     rows.index_step = rdx_index_step(space);
     if (!together || staged)
         rdx_load_near(&rows.load);
-    const int64_t piece = staged     ? rdx_min(at_once, RDX_LINES * worker->plan->tile / n)
+    const int64_t piece = staged     ? rdx_min(at_once, RDX_LINES * worker->layout->tile / n)
                           : together ? block->outputs
                                      : at_once;
     for (int64_t at = 0; at < block->outputs; at += piece) {
@@ -71,7 +71,7 @@ static void fold_turned(RdxWorker *worker, const RdxBlock *block, int64_t n, int
 {
     enum { elements = 4096, whole = 16, far = 8192 };
     const RdxSpace *space = worker->space;
-    unsigned char *columns = worker->scratch + worker->plan->raw;
+    unsigned char *columns = worker->scratch + worker->layout->raw;
     const bool asks = worker->code->load.ahead && block->in_step == n * space->in_size;
     const int64_t wanted = rdx_min(at_once, rdx_max(elements / n, whole));
     const int64_t piece = wanted > whole ? wanted / whole * whole : wanted;
@@ -107,7 +107,7 @@ static bool has_words(const RdxWorker *worker, int64_t n)
 
 static void fold_words(RdxWorker *worker, const RdxBlock *block, int64_t n, RdxStrip room, RdxStrip nodes)
 {
-    int64_t words = n * rdx_work_size((RdxWork)worker->recipe->work) / 8, piece = RDX_LINES * worker->plan->tile / n;
+    int64_t words = n * rdx_work_size((RdxWork)worker->recipe->work) / 8, piece = RDX_LINES * worker->layout->tile / n;
     const unsigned char *line = rows_together(worker, block, n * worker->space->in_size);
     RdxStrip to = words == 1 ? nodes : room;
     for (int64_t at = 0; at < block->outputs; at += piece) {
@@ -160,7 +160,7 @@ void rdx_cpu_short_rows(RdxWorker *worker, const RdxBlock *block, int64_t first,
         fold_turned(worker, block, n, rdx_min(at_once, block->outputs), nodes);
         return;
     }
-    rdx_strip_lay(&rows, worker->scratch + worker->plan->fold, recipe,
+    rdx_strip_lay(&rows, worker->scratch + worker->layout->fold, recipe,
                   rdx_min(at_once, block->outputs) * present * recipe->unit);
     for (int64_t at = 0; at < block->outputs; at += at_once) {
         RdxBlock piece = rdx_block_part(block, at, at_once);

@@ -57,7 +57,7 @@ struct RdxWorker {
     const RdxRecipe *recipe;
     const RdxConfig *config;
     const RdxCpuCode *code;
-    const RdxScratch *plan;
+    const RdxScratch *layout; /* of what lies at scratch */
     unsigned char *scratch;
     double alpha, beta;
     int residue;           /* of config->residues: whose share of each chunk is folded (config.h) */
