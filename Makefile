@@ -289,11 +289,12 @@ installcheck: all ## install into a scratch folder, build examples/mean.c agains
 format: ## set every C file in the project's style
 	tools/check_format.sh --fix
 
-lint: all ## the checks of the text: folders, headers, symbols, words, manual, style, static analysis
+lint: all ## the checks of the text: folders, headers, symbols, words, links, manual, style, static analysis
 	tools/check_folders.py
 	tools/check_headers.sh
 	tools/check_symbols.sh $(BUILD)
 	tools/check_words.sh
+	tools/check_links.py
 	tools/check_manual.sh $(BUILD)
 	tools/check_format.sh
 	tools/check_static.sh

@@ -62,6 +62,12 @@ passes $words
 plant $words 'a place outside' README.new 'the list lies in /wo''rk/main/x'
 plant $words 'a place outside' src/op.c '/* see .''./shared/spec */'
 
+links=tools/check_links.py
+passes $links
+plant $links 'there is no docs/nowhere.md' docs/new.md '[x](nowhere.md)'
+plant $links 'has no heading nothing' docs/new.md '[x](tree.md#nothing)'
+
+plant tools/check_format.sh '121 columns, not 120' src/new.inc "/* $(printf '%0115d' 0) */"
 plant tools/check_format.sh 'clang-format' src/new.c 'int  f( void ){return 1 ;}'
 plant tools/check_static.sh 'uninit' tools/new.c 'int f(void);\nint f(void)\n{\n    int x;\n    return x;\n}'
 # shellcheck disable=SC2016

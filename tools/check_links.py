@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Every link of README.md and docs/ leads to a file of the project, and to a heading of it where it names one."""
+
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def anchors(path):
+    """The names that GitHub gives to headings: lower case, words joined by '-', a number behind the second of a kind."""
+    with open(path, encoding="utf-8") as stream:
+        text = re.sub(r"^```.*?^```", "", stream.read(), flags=re.S | re.M)
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", text, flags=re.M):
+        name = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()).replace(" ", "-")
+        found.append(name if name not in found else f"{name}-{sum(n == name for n in found)}")
+    return found
+
+
+def main():
+    os.chdir(ROOT)
+    count = bad = 0
+    for name in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]:
+        with open(name, encoding="utf-8") as stream:
+            lines = stream.read().splitlines()
+        for number, line in enumerate(lines, 1):
+            for link in re.findall(r"\]\(([^)\s]+)\)", line):
+                if re.match(r"https?:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+                count += 1
+                if not os.path.exists(target):
+                    print(f"{name}:{number}: {link}: there is no {target}")
+                    bad += 1
+                elif anchor and anchor not in anchors(target):
+                    print(f"{name}:{number}: {link}: {target} has no heading {anchor}")
+                    bad += 1
+    print(f"links: {count} links, {bad} lead nowhere")
+    return 1 if bad or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
