@@ -4,9 +4,8 @@
 
    Invariants after collapse:
    - no dim has extent 1; an extent of 0 appears only as reduce_count == 0 or keep_count == 0, with no dims on that side
-   - reduced dims: in >= 0, by descending in (ties: larger extent first). That order is the canonical order e = 0 ..
-     n-1;
-     where indexed, which needs no order, ties go by descending step of the logical index
+   - reduced dims: in >= 0, by descending in (ties: larger extent first), the canonical order e = 0 .. n-1; where
+     indexed, which needs no order, ties go by descending step of the logical index
    - kept dims: in > 0, by descending in; their out and out2 strides may have any sign
    - copy dims: kept dims of input stride 0; they leave the loop and each result is stored copy_count times
    - no two neighbours of a list can be fused: a.stride != b.extent * b.stride for at least one operand

@@ -1,10 +1,11 @@
 /* block_y: threads along the kept axis, lanes of a chunk over block y and registers. Outer and middle axes: every space
    whose kept axis holds the smallest stride.
 
-   columns      a warp takes one lane of its columns, 16 loads of 16 bytes a thread; block y are residue classes j mod
-   block y shifted_columns  the same where rows of columns are not aligned to 16 bytes few_columns  2 to 32 packed
-   columns and nothing between the rows: the flat stream, 32 C threads gather       kept neighbours that are not
-   packed */
+   columns          a warp takes one lane of its columns, 16 loads of 16 bytes a thread; block y are residue classes
+                    j mod block y
+   shifted_columns  the same where rows of columns are not aligned to 16 bytes
+   few_columns      2 to 32 packed columns and nothing between the rows: the flat stream, 32 C threads
+   gather           kept neighbours that are not packed */
 #include "geometry.h"
 #include "strategies.h"
 

@@ -3,10 +3,12 @@
    states; and of any number of copies of one element.
 
    registers  kept neighbours are packed: a thread owns up to 16 bytes of columns and has all rows in flight, at most 16
-   loads, of indices 32 rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at
-   once tile       slabs of an output of at most 16 KiB, or of several of at most 9: staged in shared memory by 16-byte
-   copies, then a thread each repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n
-   joins gather     anything else; also the empty reduction, which reads nothing */
+              loads, of indices 32
+   rows       rows of at most 64 bytes, aligned: a thread loads its whole row, and several rows at once
+   tile       slabs of an output of at most 16 KiB, or of several of at most 9: staged in shared memory by 16-byte
+              copies, then a thread each
+   repeats    every reduced stride is 0: the tree of n equal elements takes some 2 log2 n joins
+   gather     anything else; also the empty reduction, which reads nothing */
 #include "cuda_parts.h"
 #include "geometry.h"
 #include "strategies.h"

@@ -2,11 +2,10 @@
    (8 KiB).
 
    rows     aligned: lanes = the row's 16-byte vectors, at most a warp; the next rows' loads are issued first. Packed
-   rows of a power of
-            two of vectors meet in registers (kernels/cuda/kernel_packed_rows.cu)
-   shifted  the same misaligned, slots turned tile     rows too short or too crooked for that: staged in shared memory,
-   2 to 8 lanes a row (1M x 67: 64 rows of 268 bytes,
-            4 lanes each, 64 us on an H200 where the best of five other libraries took 110) */
+            rows of a power of two of vectors meet in registers (kernels/cuda/kernel_packed_rows.cu)
+   shifted  the same misaligned, slots turned
+   tile     rows too short or too crooked for that: staged in shared memory, 2 to 8 lanes a row (1M x 67: 64 rows of
+            268 bytes, 4 lanes each, 64 us on an H200 where the best of five other libraries took 110) */
 #include "geometry.h"
 #include "strategies.h"
 

@@ -3,8 +3,9 @@
    but the warp's, and what a multiprocessor waits for is hidden by its other blocks.
 
    packed   rows follow each other without a gap: a tile is one stretch of memory, copied from the last multiple of 16
-   on apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of
-   the banks */
+            on
+   apart    rows start at multiples of 16: each is copied by itself to an odd multiple of 16 bytes, for the sake of the
+            banks */
 #ifndef RDX_KERNELS_CUDA_ROW_TILE_CUH
 #define RDX_KERNELS_CUDA_ROW_TILE_CUH
 
