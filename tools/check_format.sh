@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_format.sh [--fix]: C files follow .clang-format, which --fix makes them; no line of theirs is longer than its ColumnLimit,
-# comments, tables and parts of files (.inc, .def) among them.
+# check_format.sh [--fix]: C files follow .clang-format, which --fix makes them; no line of theirs is longer than its
+# ColumnLimit, comments, tables and parts of files (.inc, .def) among them, which --fix leaves and names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=(--dry-run -Werror)

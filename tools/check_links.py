@@ -9,14 +9,27 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def prose(path):
+    """(number, line) of all that is not an example between ``` and ```."""
+    with open(path, encoding="utf-8") as stream:
+        fenced = False
+        for number, line in enumerate(stream.read().splitlines(), 1):
+            if line.startswith("```"):
+                fenced = not fenced
+            elif not fenced:
+                yield number, line
+
+
 def anchors(path):
     """The names that GitHub gives to headings: lower case, words joined by '-', a number behind the second of a kind."""
-    with open(path, encoding="utf-8") as stream:
-        text = re.sub(r"^```.*?^```", "", stream.read(), flags=re.S | re.M)
-    found = []
-    for heading in re.findall(r"^#+ (.*)$", text, flags=re.M):
-        name = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()).replace(" ", "-")
-        found.append(name if name not in found else f"{name}-{sum(n == name for n in found)}")
+    found, times = [], {}
+    for _, line in prose(path):
+        heading = re.match(r"#+ (.*)$", line)
+        if heading:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1]).strip().lower()
+            name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+            times[name] = times.get(name, -1) + 1
+            found.append(f"{name}-{times[name]}" if times[name] else name)
     return found
 
 
@@ -24,9 +37,7 @@ def main():
     os.chdir(ROOT)
     count = bad = 0
     for name in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]:
-        with open(name, encoding="utf-8") as stream:
-            lines = stream.read().splitlines()
-        for number, line in enumerate(lines, 1):
+        for number, line in prose(name):
             for link in re.findall(r"\]\(([^)\s]+)\)", line):
                 if re.match(r"https?:", link):
                     continue

@@ -108,6 +108,9 @@ def measured(suite, *names):
     whole = records.merge(documents)
     with open(os.path.join(ROOT, "bench", f"{suite}.txt"), encoding="utf-8") as stream:
         order = [line.split()[0] for line in stream if line.strip() and line[0] != "#"]
+    lacking = set(order) - {record["name"] for record in whole["cases"]}
+    if lacking:
+        sys.exit(f"docs/performance: no record of {', '.join(sorted(lacking))} of bench/{suite}.txt")
     whole["cases"].sort(key=lambda record: order.index(record["name"]))
     return whole
 

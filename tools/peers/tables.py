@@ -26,15 +26,15 @@ def summary(document):
 
 
 def cases(document, names=None):
-    """A row for each case, or for each of names: microseconds of everyone, the fastest in bold, and redax's share of the ceiling."""
+    """A row for each case, or for each of names: microseconds of everyone, in bold what is printed as the least, and redax's share of the ceiling."""
     known = {record["name"]: record for record in document["cases"]}
     chosen = [known[name] for name in names] if names else document["cases"]
     peers, rows = facts.peer_names(document), []
     for r in map(facts.row, chosen):
-        times = {None: r.us, **r.peers}
-        fastest = min((us for us in times.values() if us), default=None)
-        cells = ["–" if not times.get(who) else microseconds(times[who]) for who in [None, *peers]]
-        cells = [f"**{cell}**" if times.get(who) == fastest and cell != "–" else cell for who, cell in zip([None, *peers], cells)]
+        times = [r.us, *(r.peers.get(peer) for peer in peers)]
+        fastest = min((us for us in times if us), default=0)
+        cells = [microseconds(us) if us else "–" for us in times]
+        cells = [f"**{cell}**" if cell == microseconds(fastest) else cell for cell in cells]
         rows.append([f"`{r.record['case']}`", cells[0], "–" if r.share is None else f"{100 * r.share:.0f}", *cells[1:],
                      "–" if r.speedup is None else f"{r.speedup:.2f}"])
     return markdown(["case", "redax, us", "% of ceiling", *map(facts.title, peers), "best / redax"], rows)
