@@ -170,6 +170,9 @@ class Report(unittest.TestCase):
         record["peers"]["cub"]["agrees"] = None
         self.assertEqual((facts.row(record).verdict, facts.row(record).speedup), ("cub", 0.5))
         self.assertEqual(facts.tally([1.0, 1.5, 0.9, 1.01]), (1, 2, 1))
+        for us, peer, behind in ((19, 18.2, False), (19, 18, True), (103, 100.1, False), (103, 99.9, True), (90, 100, False)):
+            some = {"bytes": 1, "redax": {"us": us}, "peers": {"torch": {"us": peer}}}
+            self.assertEqual((us, peer, facts.row(some).behind), (us, peer, behind))
 
     def test_tables(self):
         record = {"name": "r", "case": "sum:f32:8", "bytes": 8000, "redax": {"us": 2.0, "ceiling_gbps": 8.0},
@@ -182,6 +185,8 @@ class Report(unittest.TestCase):
         self.assertEqual(tables.cases({"cases": [record, lost]}, ["l"])[2:], lines[3:])
         with self.assertRaises(KeyError):
             tables.cases({"cases": [record]}, ["l"])
+        self.assertEqual(tables.cases({"cases": [record, lost]}, headings={"l": "lost"})[3:], ["| *lost* |  |  |  |  |  |", lines[3]])
+        self.assertEqual(tables.behind({"cases": [record, lost]})[2:], ["| `sum:f32:9` | 2.00 | torch eager | 1.00 | 0.50 |"])
         self.assertEqual(tables.summary({"cases": [record, lost]})[3:], ["| torch eager | 2 | 17.57 | 1 | 0 | 1 |",
                                                                          "| JAX | 1 | 1.50 | 1 | 0 | 0 |"])
 

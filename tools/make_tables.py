@@ -100,29 +100,47 @@ SHOWN = ["flat-256M", "flat-16M", "flat-1M", "flat-64K", "flat-1K", "row-64Kx4K"
          "logsumexp-row-32Kx8K", "logsumexp-row-bf16-4Kx128K"]
 
 
-def measured(suite, *names):
-    """The records of docs/performance, as one, in the order of bench/SUITE.txt."""
+def suite(name):
+    """(names of the cases of bench/NAME.txt, {case: the comment above it}); the first line is about the file."""
+    order, headings, heading = [], {}, None
+    with open(os.path.join(ROOT, "bench", f"{name}.txt"), encoding="utf-8") as stream:
+        for line in stream.read().splitlines()[1:]:
+            if line.startswith("#"):
+                heading = line.strip("# .")
+            elif line.strip():
+                order.append(line.split()[0])
+                if heading:
+                    headings[order[-1]], heading = heading, None
+    return order, headings
+
+
+def measured(order, *names):
+    """The records of docs/performance, as one, in the order of the suite."""
     documents = []
     for name in names:
         with open(os.path.join(ROOT, "docs", "performance", f"{name}.json"), encoding="utf-8") as stream:
             documents.append(json.load(stream))
     whole = records.merge(documents)
-    with open(os.path.join(ROOT, "bench", f"{suite}.txt"), encoding="utf-8") as stream:
-        order = [line.split()[0] for line in stream if line.strip() and line[0] != "#"]
     lacking = set(order) - {record["name"] for record in whole["cases"]}
     if lacking:
-        sys.exit(f"docs/performance: no record of {', '.join(sorted(lacking))} of bench/{suite}.txt")
+        sys.exit(f"docs/performance: no record of {', '.join(sorted(lacking))} in {', '.join(names)}")
     whole["cases"].sort(key=lambda record: order.index(record["name"]))
     return whole
 
 
 def blocks():
     """(file, name of the table, its lines)"""
-    public, sweep = measured("cases", "h200-1", "h200-2", "h200-3"), measured("sweep", "h200-sweep")
-    return [("README.md", "ops", ops()), ("README.md", "dtypes", dtypes()), ("README.md", "shown", tables.cases(public, SHOWN)),
-            ("README.md", "peers", tables.summary(public)),
-            ("docs/performance.md", "peers", tables.summary(public)), ("docs/performance.md", "sweep", tables.summary(sweep)),
-            ("docs/performance.md", "cases", tables.cases(public)), ("docs/performance/sweep.md", "cases", tables.cases(sweep))]
+    found = [("README.md", "ops", ops()), ("README.md", "dtypes", dtypes())]
+    public = measured(suite("cases")[0], "h200-1", "h200-2", "h200-3")
+    found += [("README.md", "shown", tables.cases(public, SHOWN)), ("README.md", "peers", tables.summary(public)),
+              ("docs/performance.md", "peers", tables.summary(public)), ("docs/performance.md", "behind", tables.behind(public)),
+              ("docs/performance.md", "cases", tables.cases(public))]
+    for name in ("sweep", "everyday"):
+        order, headings = suite(name)
+        document, page = measured(order, f"h200-{name}"), f"docs/performance/{name}.md"
+        found += [("docs/performance.md", name, tables.summary(document)), (page, "behind", tables.behind(document)),
+                  (page, "cases", tables.cases(document, headings=headings))]
+    return found
 
 
 def main():

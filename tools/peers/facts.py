@@ -1,13 +1,15 @@
 """What the report says, computed from the records: who won, by how much, at what share of the ceiling.
 
-A speed-up is microseconds of the peer / microseconds of redax. Within EVEN of each other two are even. A peer whose answer was
-wrong takes no part.
+A speed-up is microseconds of the peer / microseconds of redax. Within EVEN of each other two are even; redax is behind where
+it takes longer by more than BEHIND, below SHORT microseconds by more than BEHIND_SHORT. A peer whose answer was wrong takes
+no part.
 """
 
 import dataclasses
 import math
 
 EVEN = 0.02
+BEHIND, BEHIND_SHORT, SHORT = 0.03, 0.05, 20
 NAMES = {"torch": "torch eager", "compile": "torch.compile", "cupy": "CuPy", "jax": "JAX", "cub": "CUB", "numpy": "NumPy",
          "fake": "stand-in"}
 
@@ -46,6 +48,10 @@ class Row:
     @property
     def lost(self):
         return self.verdict not in ("redax", "even", "")
+
+    @property
+    def behind(self):
+        return self.speedup is not None and 1 / self.speedup > 1 + (BEHIND_SHORT if self.us < SHORT else BEHIND)
 
     def ratio(self, peer):
         return self.peers[peer] / self.us if self.us and peer in self.peers else None

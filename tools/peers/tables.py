@@ -25,12 +25,24 @@ def summary(document):
                      "redax slower"], rows)
 
 
-def cases(document, names=None):
-    """A row for each case, or for each of names: microseconds of everyone, in bold what is printed as the least, and redax's share of the ceiling."""
+def behind(document):
+    """A row for each case in which redax is behind, the worst first."""
+    some = sorted((r for r in facts.rows(document) if r.behind), key=lambda r: r.speedup)
+    return markdown(["case", "redax, us", "fastest", "its us", "its / redax's"],
+                    [[f"`{r.record['case']}`", microseconds(r.us), facts.title(r.best), microseconds(r.peers[r.best]),
+                      f"{r.speedup:.2f}"] for r in some])
+
+
+def cases(document, names=None, headings=None):
+    """A row for each case, or for each of names: microseconds of everyone, in bold what is printed as the least, and redax's
+    share of the ceiling. Above the case of a name stands its heading, if it has one.
+    """
     known = {record["name"]: record for record in document["cases"]}
     chosen = [known[name] for name in names] if names else document["cases"]
     peers, rows = facts.peer_names(document), []
     for r in map(facts.row, chosen):
+        if headings and r.record["name"] in headings:
+            rows.append([f"*{headings[r.record['name']]}*", *[""] * (len(peers) + 3)])
         times = [r.us, *(r.peers.get(peer) for peer in peers)]
         fastest = min((us for us in times if us), default=0)
         cells = [microseconds(us) if us else "–" for us in times]
