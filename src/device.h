@@ -21,7 +21,8 @@ typedef struct RdxDeviceInfo {
     int64_t heavy_bytes; /* CUDA: of larger inputs, rows whose nodes are several words go through rings (cuda_rows.c) */
 } RdxDeviceInfo;
 
-/* Presets by name ("h200", "a100", "t4"; "cpu" for this machine's planning table); NULL if unknown. */
+/* Presets by name: "h200", "a100", "t4", and "cpu", for which all CPU plans are made but for the number of threads.
+   NULL if unknown. */
 const RdxDeviceInfo *rdx_device_preset(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* What is computed, without where or how fast: the algebra, its working type, what happens to an element on the way in
-   and to a state on the way out. A recipe follows from op, dtypes and options alone; every kernel on every device obeys
-   it.
+   and to a state on the way out. A recipe follows from op, dtypes, options and the number of elements alone; every
+   kernel on every device obeys it.
 
        element --convert--> working type --map--> algebra: lift, push, join --finish--> result --store--> output */
 #ifndef RDX_RECIPE_H

@@ -1,5 +1,6 @@
-/* Shared planning of the CPU strategies. Times are rough on purpose: they only have to rank strategies, and each
-   constant was read off a run of the bench on one machine (Zen 5, two cores): see the comment beside it. */
+/* Shared planning of the CPU strategies. Times are rough on purpose: they only have to rank strategies. The constants
+   in the strategies' costs, nanoseconds but where they divide bytes, were fitted by hand to runs of the bench on one
+   machine (Zen 4, two threads). */
 #include "cpu.h"
 
 int64_t rdx_cpu_thread_bytes = 1 << 20;

@@ -1,7 +1,7 @@
 /* Shapes of blocks that strategies share, and what those shapes ask of the chip. block_x and global read rows alike,
    block_y and global read columns alike; the shape is decided here once, the strategies decide how many outputs and
-   chunks a block gets. Every shape function leaves a complete configuration, occupied and costed, so that the caller
-   only compares.
+   chunks a block gets. Every shape function leaves a configuration with its registers, shared memory and grid, so
+   that the caller only costs and compares.
 
    Workspace behind the head: states by group, then part (chunk run outside, residue class inside), then output within
    the group. Counters: word g of the head belongs to group g.
@@ -14,6 +14,7 @@
 #include "cost.h"
 
 enum { RDX_BLOCK_THREADS = 256, RDX_MOST_REGISTERS = 255, RDX_COUNTERS = RDX_WORKSPACE_HEAD / 4 };
+enum { RDX_MOST_FEW_COLUMNS = 32 }; /* that go as one stream */
 
 /* One trial: what the strategy fixes before the shape is worked out. */
 typedef struct RdxTrial {

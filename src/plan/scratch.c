@@ -148,7 +148,9 @@ void rdx_scratch_of(RdxScratch *scratch, const RdxSpace *space, const RdxRecipe 
         needs.line = rdx_min(n, lanes);
         needs.raw = rdx_rows_together(space, recipe, config) * rdx_raw_step(space, recipe);
         needs.table = recipe->indexed ? rdx_max(chunk, lanes) : 0;
-        needs.fold = recipe->indexed ? 2 * needs.line + 128 : needs.line;
+        /* Indices: the nodes of a line beside those of all before (fold_indexed), each from a multiple of 64 bytes on,
+           where an element has one at least. */
+        needs.fold = recipe->indexed ? 2 * needs.line + 2 * 64 : needs.line;
         needs.levels = levels;
         needs.columns = space->reduce_rank > 1 ? outputs : 1;
         break;

@@ -9,8 +9,6 @@
 #include "geometry.h"
 #include "strategies.h"
 
-enum { MOST_FEW_COLUMNS = 32 };
-
 const char *rdx_plan_block_y_applicable(const RdxSituation *situation)
 {
     RdxLayout layout;
@@ -47,7 +45,7 @@ void rdx_plan_block_y_configure(const RdxSituation *situation, RdxConfig *config
     best.items = -1;
     for (int width = 32; width >= 1; width /= 2)
         try_form(situation, &layout, rdx_layout_column_form(&layout), width, config, &best);
-    if (layout.flat && layout.columns <= MOST_FEW_COLUMNS && layout.count > layout.lanes)
+    if (layout.flat && layout.columns <= RDX_MOST_FEW_COLUMNS && layout.count > layout.lanes)
         try_form(situation, &layout, RDX_FORM_FEW_COLUMNS, 1, config, &best);
     *config = best;
 }

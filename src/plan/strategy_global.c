@@ -7,7 +7,7 @@
 #include "geometry.h"
 #include "strategies.h"
 
-enum { WARPS = 8, MOST_FEW_COLUMNS = 32, SPREAD_BYTES = 65536, MOST_RESIDUES = 64, SMALL_STREAM = 4 << 20 };
+enum { WARPS = 8, SPREAD_BYTES = 65536, MOST_RESIDUES = 64, SMALL_STREAM = 4 << 20 };
 
 const char *rdx_plan_global_applicable(const RdxSituation *situation)
 {
@@ -55,7 +55,7 @@ static void try_form(const RdxSituation *situation, const RdxLayout *layout, int
 static bool are_stream(const RdxSituation *situation, const RdxLayout *layout)
 {
     bool halves = layout->stream_align < layout->size; /* complex: a part is aligned, an element is not */
-    if (!layout->flat || layout->columns > MOST_FEW_COLUMNS || layout->count <= layout->lanes || halves)
+    if (!layout->flat || layout->columns > RDX_MOST_FEW_COLUMNS || layout->count <= layout->lanes || halves)
         return false;
     bool straight = rdx_cuda_has_unmasked_map(situation->recipe) &&
                     rdx_cuda_has_small_nodes(situation->recipe, layout->size, (layout->state_bytes + 3) / 4);
