@@ -46,15 +46,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined _WIN32
-#define RDX_API __declspec(dllimport)
-#define RDX_MAY_ALIAS
-#define RDX_CHECK
-#else
 #define RDX_API __attribute__((visibility("default")))
 #define RDX_MAY_ALIAS __attribute__((may_alias))
 #define RDX_CHECK __attribute__((warn_unused_result))
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -237,7 +231,7 @@ typedef enum {
 typedef struct RdxProblem {
     size_t size;       /* sizeof(RdxProblem), from RDX_PROBLEM_INIT */
     int32_t op, nan;   /* RDX_SUM, ...; RDX_NAN_PROPAGATE or, for all but the bit ops, RDX_NAN_OMIT */
-    double p;          /* norm: its order, any number but NaN, infinities too. Default 2 */
+    double p;          /* norm: its order: infinities, 0 and any number whose reciprocal is finite. Default 2 */
     double correction; /* var, std: divide by n - correction; any finite number. Default 0 */
     /* out = alpha * result + beta * out, each product rounded in the accumulator's type, then added, then stored;
        out2 takes no part. Floating and complex outputs only. beta = 0 never reads out. Default 1, 0. An option that
@@ -295,8 +289,8 @@ RDX_API RDX_CHECK RdxStatus rdx_infer_outputs(const RdxProblem *problem, int kee
 
 /* ---- Plan once, execute often ---- */
 
-/* Makes a plan; the caller destroys it. data pointers may be NULL; where in and out both have one, alignment and
-   overlap are checked already. May allocate, query the device and load kernels: not during a capture.
+/* Makes a plan; the caller destroys it. data pointers may be NULL; where all tensors have one, alignment and overlap
+   are checked already. May allocate, query the device and load kernels: not during a capture.
        RdxPlan *plan;
        if (rdx_plan_create(&plan, &problem) != RDX_OK) ...
        size_t bytes = rdx_plan_workspace(plan);
@@ -305,7 +299,8 @@ RDX_API RDX_CHECK RdxStatus rdx_infer_outputs(const RdxProblem *problem, int kee
            if (rdx_execute(plan, in, out, NULL, workspace, bytes, NULL) != RDX_OK) ...
        rdx_plan_destroy(plan);
    RDX_ERR_NULL, _STRUCT_SIZE, _OP, _DTYPE, _RANK, _AXIS, _SHAPE, _OVERFLOW, _DEVICE, _ALIGN, _OVERLAP, _OPTION,
-   _EMPTY, _UNSUPPORTED, _MEMORY; for CUDA tensors also _NO_PLUGIN, _PLUGIN_VERSION, _NO_DEVICE, _CUDA, _FORKED. */
+   _EMPTY, _UNSUPPORTED, _MEMORY; for CUDA tensors also _NO_PLUGIN, _PLUGIN_VERSION, _NO_DEVICE, _CUDA, _FORKED,
+   _DEVICE_MEMORY (for code that is loaded), _STREAM (during a capture). */
 RDX_API RDX_CHECK RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *problem);
 
 /* Destroys a plan; NULL is fine. No thread may be inside rdx_execute with it; work that was already launched on a
@@ -357,8 +352,9 @@ RDX_API int rdx_tree_version(void);
 
 /* ---- The process ---- */
 
-/* Threads for plans made from now on whose problem says 0: at most 256; 0 or less (the default): all processors that
-   this process may run on. */
+/* Threads for plans made from now on whose problem says 0: at most 256; 0 or less (the default): as many as there are
+   processors that this process, by its main thread, may run on when a plan is made. The library's own threads run on
+   any of those that there are when they start. */
 RDX_API void rdx_set_threads(int threads);
 
 /* Empties rdx_reduce's cache and bounds it to so many plans (at most 65536; 256 at first); 0 turns it off. A plan in
@@ -371,10 +367,11 @@ RDX_API void rdx_set_cache(size_t plans);
 RDX_API void rdx_shutdown(void);
 
 /* Calls `log` with lines of text (no newline, cut at 1023 bytes, valid during the call) on the thread that the event
-   is on. level: 0 nothing (as does a NULL log), 1 plans that could not be made, 2 also each plan made, 3 also each
-   execution. A line of 2 or 3 ends in the problem's CASE, which `redax explain` and `redax bench` take; it leaves
-   out align, out's byte_offset and how out2 lies, and is cut at 159 bytes. The callback is called without a lock: one
-   that was just replaced may still be running on other threads. It may call the library; such calls are logged too. */
+   is on. level: 0 nothing (as does a NULL log), 1 plans that could not be made and memory that CUDA did not take back,
+   2 also each plan made, 3 also each execution. A line of 2 or 3 ends in the problem's CASE, which `redax explain` and
+   `redax bench` take; it leaves out align, out's byte_offset, how out2 lies and an offset of half an element, and is
+   cut at 159 bytes. The callback is called without a lock: one that was just replaced may still be running on other
+   threads. It may call the library; such calls are logged too. */
 RDX_API void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level);
 
 #ifdef __cplusplus

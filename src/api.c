@@ -16,7 +16,7 @@
 
 enum { PROBLEM_MOST = 4096 }; /* bytes of any later RdxProblem: a size of garbage must not send us reading on */
 
-static atomic_int threads_wanted, processors; /* 0: not set, not yet counted */
+static atomic_int threads_wanted; /* 0: not set */
 
 int rdx_version(void)
 {
@@ -37,16 +37,15 @@ void rdx_set_threads(int threads)
                           memory_order_relaxed);
 }
 
+int rdx_threads_wanted(void)
+{
+    return atomic_load_explicit(&threads_wanted, memory_order_relaxed);
+}
+
 int rdx_threads(void)
 {
-    int threads = atomic_load_explicit(&threads_wanted, memory_order_relaxed);
-    if (threads == 0)
-        threads = atomic_load_explicit(&processors, memory_order_relaxed);
-    if (threads == 0) { /* a system call: counted once */
-        threads = rdx_pool_processors();
-        atomic_store_explicit(&processors, threads, memory_order_relaxed);
-    }
-    return threads;
+    const int wanted = rdx_threads_wanted();
+    return wanted ? wanted : rdx_pool_processors();
 }
 
 /* ---- Reading a problem ---- */
@@ -54,12 +53,10 @@ int rdx_threads(void)
 RdxStatus rdx_problem_read(RdxProblem *problem, const RdxProblem *callers)
 {
     RDX_REQUIRE(callers != NULL, RDX_ERR_NULL, "problem is NULL");
-    RDX_REQUIRE(callers->size >= sizeof *problem, RDX_ERR_STRUCT_SIZE,
+    RDX_REQUIRE(callers->size >= sizeof *problem && callers->size <= PROBLEM_MOST, RDX_ERR_STRUCT_SIZE,
                 "problem->size is %zu; it is %zu to %d bytes (start from RDX_PROBLEM_INIT)", callers->size,
                 sizeof *problem, PROBLEM_MOST);
     const unsigned char *newer = (const unsigned char *)callers;
-    RDX_REQUIRE(callers->size <= PROBLEM_MOST, RDX_ERR_STRUCT_SIZE, "problem->size is %zu; it is %zu to %d bytes",
-                callers->size, sizeof *problem, PROBLEM_MOST);
     for (size_t i = sizeof *problem; i < callers->size; i++) /* members that this library does not know */
         RDX_REQUIRE(newer[i] == 0, RDX_ERR_STRUCT_SIZE,
                     "problem->size is %zu and byte %zu is set; this library knows %zu bytes", callers->size, i,
@@ -171,7 +168,7 @@ static RdxStatus check_empty(const RdxSpace *space, const RdxRecipe *recipe)
 RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,
                            RdxType out2)
 {
-    RDX_TRY(rdx_space_build(space, problem, in, out, out2, false));
+    RDX_TRY(rdx_space_build(space, problem, in, out, out2));
     RDX_TRY(rdx_recipe_resolve(recipe, problem, in, out, out2, space->reduce_count));
     RDX_TRY(check_empty(space, recipe));
     space->indexed = recipe->indexed;
@@ -238,7 +235,7 @@ static RdxStatus decide(RdxPlan *plan, const RdxProblem *problem, const Types *t
     plan->out2_offset = problem->out2 ? (int64_t)problem->out2->byte_offset : 0;
     plan->alpha = problem->alpha;
     plan->beta = problem->beta;
-    if (problem->in->data && problem->out->data)
+    if (problem->in->data && problem->out->data && (!problem->out2 || problem->out2->data))
         RDX_TRY(check_pointers(plan, (uintptr_t)problem->in->data + problem->in->byte_offset,
                                (uintptr_t)problem->out->data + problem->out->byte_offset,
                                problem->out2 ? (uintptr_t)problem->out2->data + problem->out2->byte_offset : 0));
@@ -250,8 +247,7 @@ static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
     Types types;
     const RdxPluginTable *plugin;
     RDX_TRY(read_types(problem, &types));
-    RDX_REQUIRE(problem->op > 0 && problem->op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem->op,
-                RDX_OP_COUNT - 1);
+    RDX_TRY(rdx_op_check(problem->op));
     RDX_TRY(describe_device(plan, problem, types.cuda, &plugin));
     if (!plugin)
         return decide(plan, problem, &types, NULL);
@@ -261,7 +257,7 @@ static RdxStatus make_plan(RdxPlan *plan, const RdxProblem *problem)
     return status;
 }
 
-RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
+static RdxStatus create(RdxPlan **plan, const RdxProblem *callers)
 {
     RdxProblem problem;
     RDX_REQUIRE(plan != NULL, RDX_ERR_NULL, "plan is NULL");
@@ -272,7 +268,6 @@ RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
     RdxStatus status = make_plan(made, &problem);
     if (status != RDX_OK) {
         rdx_sys_free(made);
-        rdx_log(RDX_LOG_ERROR, "%s: %s", rdx_status_name(status), rdx_last_error());
         return status;
     }
     rdx_problem_describe(&problem, made->text, sizeof made->text);
@@ -286,6 +281,14 @@ RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *callers)
     }
     *plan = made;
     return RDX_OK;
+}
+
+RdxStatus rdx_plan_create(RdxPlan **plan, const RdxProblem *problem)
+{
+    RdxStatus status = create(plan, problem);
+    if (status != RDX_OK)
+        rdx_log(RDX_LOG_ERROR, "%s: %s", rdx_status_name(status), rdx_last_error());
+    return status;
 }
 
 void rdx_plan_release(RdxPlan *plan)
@@ -407,8 +410,7 @@ RdxStatus rdx_infer_outputs(const RdxProblem *callers, int keepdims, RdxTensor *
     RDX_TRY(rdx_problem_read(&problem, callers));
     RDX_REQUIRE(out != NULL && out->shape != NULL, RDX_ERR_NULL, "out or out->shape is NULL");
     RDX_REQUIRE(out2 == NULL || out2->shape != NULL, RDX_ERR_NULL, "out2->shape is NULL");
-    RDX_REQUIRE(problem.op > 0 && problem.op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem.op,
-                RDX_OP_COUNT - 1);
+    RDX_TRY(rdx_op_check(problem.op));
     RDX_TRY(rdx_type_find(&in, problem.in->dtype, "in"));
     RDX_REQUIRE(rdx_op_accepts(problem.op, in), RDX_ERR_UNSUPPORTED, "%s does not take %s input",
                 rdx_ops[problem.op].name, rdx_types[in].name);
@@ -430,10 +432,10 @@ RdxStatus rdx_plan_explain(const RdxPlan *plan, int format, char *buffer, size_t
     RdxSituation situation = situation_of(plan);
     int count, chosen;
     RDX_TRY(rdx_choose(&situation, candidates, &count, &chosen));
-    for (int i = 0; i < count; i++) /* what a hook chose when the plan was made */
+    chosen = RDX_CHOOSE_REFERENCE;
+    for (int i = 0; i < count; i++) /* when the plan was made; a hook may choose otherwise today */
         if (!candidates[i].refused && candidates[i].config.strategy == plan->config.strategy)
             chosen = i;
-    chosen = (int)rdx_max(chosen, 0);
     size_t wanted = rdx_plan_print(&situation, candidates, count, chosen, format, buffer, size);
     if (needed)
         *needed = wanted + 1;

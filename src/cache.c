@@ -33,9 +33,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Entry *entries;
 static size_t slots = SLOTS_DEFAULT;
 static uint64_t clock_ticks;
-static bool fork_guarded;
+static size_t idle; /* bytes of all entries' workspaces */
 
 uint64_t rdx_cache_hash_mask = UINT64_MAX; /* tests narrow it to make keys collide */
+size_t rdx_cache_idle_most = 64 << 20;     /* bytes of idle workspaces, all together; tests narrow it */
 
 /* ---- Keys ---- */
 
@@ -113,7 +114,7 @@ static bool make_key(Key *key, const RdxProblem *problem)
         return false;
     bool plain =
         problem->alpha == 1 && problem->beta == 0; /* scaling an integer output is refused when a plan is made */
-    int threads = problem->threads ? problem->threads : rdx_threads();
+    int threads = problem->threads ? problem->threads : rdx_threads_wanted();
     key->words = 0;
     add(key, (uint64_t)(uint32_t)problem->op | (uint64_t)(uint32_t)problem->nan << 32);
     add(key, bits_of(problem->p));
@@ -156,12 +157,32 @@ static Entry *find(const Key *key)
     return NULL;
 }
 
+static void *take_workspace(Entry *entry)
+{
+    void *workspace = entry->workspace;
+    entry->workspace = NULL;
+    idle -= workspace ? rdx_plan_workspace(entry->plan) : 0;
+    return workspace;
+}
+
 static void drop(Entry *entry)
 {
+    rdx_sys_free(take_workspace(entry));
     rdx_plan_release(entry->plan);
     rdx_sys_free(entry->word);
-    rdx_sys_free(entry->workspace);
     *entry = (Entry){0};
+}
+
+/* Keeps a workspace for the next call, in the place of all others where there is too little room. */
+static void keep_workspace(Entry *entry, void *workspace)
+{
+    const size_t bytes = rdx_plan_workspace(entry->plan);
+    if (bytes > rdx_cache_idle_most - idle)
+        for (size_t i = 0; i < slots; i++)
+            if (entries[i].plan)
+                rdx_sys_free(take_workspace(&entries[i]));
+    entry->workspace = workspace;
+    idle += bytes;
 }
 
 /* The free or least recently used place among those where the key may live. */
@@ -216,26 +237,24 @@ static void give_lock(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void lock_cache(void) /* a fork waits until nobody is inside, so the child finds the cache whole */
+/* A fork waits until nobody is inside, so the child finds the cache whole. */
+__attribute__((constructor)) static void guard_forks(void)
 {
-    take_lock();
-    if (!fork_guarded)
-        fork_guarded = rdx_sys_atfork(take_lock, give_lock, give_lock) == 0;
+    (void)rdx_sys_atfork(take_lock, give_lock, give_lock);
 }
 
 /* ---- rdx_reduce ---- */
 
 static RdxPlan *lookup(const Key *key, void **workspace)
 {
-    lock_cache();
+    take_lock();
     Entry *entry = slots ? find(key) : NULL;
     RdxPlan *plan = NULL;
     if (entry) {
         entry->used = ++clock_ticks;
         plan = entry->plan;
         atomic_fetch_add_explicit(&plan->references, 1, memory_order_relaxed);
-        *workspace = entry->workspace;
-        entry->workspace = NULL;
+        *workspace = take_workspace(entry);
     }
     give_lock();
     return plan;
@@ -243,10 +262,10 @@ static RdxPlan *lookup(const Key *key, void **workspace)
 
 static void give_back(const Key *key, const RdxPlan *plan, void *workspace)
 {
-    lock_cache();
+    take_lock();
     Entry *entry = slots ? find(key) : NULL;
-    if (entry && entry->plan == plan && !entry->workspace) {
-        entry->workspace = workspace;
+    if (entry && entry->plan == plan && !entry->workspace && rdx_plan_workspace(plan) <= rdx_cache_idle_most) {
+        keep_workspace(entry, workspace);
         workspace = NULL;
     }
     give_lock();
@@ -283,7 +302,7 @@ static RdxStatus make_and_keep(RdxPlan **plan, const RdxProblem *problem, const 
                 "the stream is capturing and the plan cache has no plan for this problem; call rdx_reduce once before");
     RDX_TRY(rdx_plan_create(plan, problem));
     if (keyed) {
-        lock_cache();
+        take_lock();
         if (slots && !find(key))
             insert(key, *plan);
         give_lock();
@@ -327,7 +346,7 @@ RdxStatus rdx_reduce(const RdxProblem *callers, RdxStream stream)
 
 void rdx_set_cache(size_t plans)
 {
-    lock_cache();
+    take_lock();
     empty();
     slots = plans > 65536 ? 65536 : plans;
     give_lock();
@@ -335,7 +354,7 @@ void rdx_set_cache(size_t plans)
 
 static void give_up_host(void)
 {
-    lock_cache();
+    take_lock();
     empty();
     give_lock();
     rdx_pool_shutdown();

@@ -30,7 +30,7 @@ static void add_axes(RdxSink *text, const RdxProblem *problem)
         rdx_sink_put(text, i ? ",%d" : "%d", problem->axes[i]);
 }
 
-static void add_keys(RdxSink *text, const RdxProblem *problem, RdxType in, RdxType out)
+static void add_keys(RdxSink *text, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2)
 {
     int reduced = problem->naxes == RDX_ALL_AXES ? problem->in->ndim : problem->naxes;
     if (problem->nan == RDX_NAN_OMIT)
@@ -39,12 +39,12 @@ static void add_keys(RdxSink *text, const RdxProblem *problem, RdxType in, RdxTy
         rdx_sink_put(text, ":out=%s", rdx_types[out].name);
     if (reduced > 0 && problem->out->ndim == problem->in->ndim)
         rdx_sink_put(text, ":keep=1");
-    if (problem->out->strides) {
+    if (problem->out->strides && problem->out->ndim > 0) {
         rdx_sink_put(text, ":ostrides=");
         add_list(text, problem->out->strides, problem->out->ndim);
     }
     if (problem->out2 && rdx_ops[problem->op].second != RDX_SECOND_SAME)
-        rdx_sink_put(text, ":out2=1");
+        rdx_sink_put(text, ":out2=%s", out2 == rdx_op_default_out2(problem->op, in) ? "1" : rdx_types[out2].name);
     if (problem->threads)
         rdx_sink_put(text, ":threads=%d", problem->threads);
 }
@@ -62,9 +62,10 @@ size_t rdx_scaling_describe(double alpha, double beta, char *buffer, size_t size
 size_t rdx_problem_describe(const RdxProblem *problem, char *buffer, size_t size)
 {
     RdxSink text = rdx_sink_open(buffer, size);
-    RdxType in, out;
+    RdxType in, out, out2 = RDX_TYPE_COUNT;
     if (rdx_type_find(&in, problem->in->dtype, "in") != RDX_OK ||
-        rdx_type_find(&out, problem->out->dtype, "out") != RDX_OK)
+        rdx_type_find(&out, problem->out->dtype, "out") != RDX_OK ||
+        (problem->out2 && rdx_type_find(&out2, problem->out2->dtype, "out2") != RDX_OK))
         return 0;
     add_op(&text, problem);
     rdx_sink_put(&text, ":%s:", rdx_types[in].name);
@@ -73,9 +74,10 @@ size_t rdx_problem_describe(const RdxProblem *problem, char *buffer, size_t size
         rdx_sink_put(&text, "@");
         add_list(&text, problem->in->strides, problem->in->ndim);
     }
-    if (problem->in->byte_offset)
-        rdx_sink_put(&text, "+%lld", (long long)(problem->in->byte_offset / rdx_types[in].size));
+    const long long offset = (long long)(problem->in->byte_offset / (uint64_t)rdx_types[in].size);
+    if (offset)
+        rdx_sink_put(&text, "+%lld", offset);
     add_axes(&text, problem);
-    add_keys(&text, problem, in, out);
+    add_keys(&text, problem, in, out, out2);
     return text.length;
 }

@@ -16,7 +16,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LogCallback callback;
 static void *callback_user;
 static atomic_int wanted;
-static atomic_bool fork_guarded;
 
 static void take_lock(void)
 {
@@ -28,10 +27,14 @@ static void give_lock(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Before any lock is taken: a fork at that very moment finds the handlers there. */
+__attribute__((constructor)) static void guard_forks(void)
+{
+    (void)rdx_sys_atfork(take_lock, give_lock, give_lock);
+}
+
 void rdx_set_log(void (*log)(void *user, int level, const char *line), void *user, int level)
 {
-    if (!atomic_exchange(&fork_guarded, true) && rdx_sys_atfork(take_lock, give_lock, give_lock) != 0)
-        atomic_store(&fork_guarded, false);
     take_lock();
     callback = log;
     callback_user = user;
@@ -41,7 +44,7 @@ void rdx_set_log(void (*log)(void *user, int level, const char *line), void *use
 
 bool rdx_log_wants(int level)
 {
-    return RDX_LIKELY(atomic_load_explicit(&wanted, memory_order_relaxed) < level) ? false : true;
+    return !RDX_LIKELY(atomic_load_explicit(&wanted, memory_order_relaxed) < level);
 }
 
 void rdx_log(int level, const char *format, ...)

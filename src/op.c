@@ -1,6 +1,8 @@
 /* Result types and permissions of ops; the table is generated from ops.def. */
 #include "op.h"
 
+#include "error.h"
+
 const RdxOpInfo rdx_ops[RDX_OP_COUNT] = {
 #define X(NAME, name, number, inputs, result, allowed, second, empty, options)                                         \
     [number] = {#name,                                                                                                 \
@@ -18,6 +20,12 @@ const RdxOpInfo rdx_ops[RDX_OP_COUNT] = {
     _Static_assert(RDX_##NAME == (number), "redax.h and ops.def differ on " #name);
 #include "ops.def"
 #undef X
+
+RdxStatus rdx_op_check(int op)
+{
+    RDX_REQUIRE(op > 0 && op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", op, RDX_OP_COUNT - 1);
+    return RDX_OK;
+}
 
 bool rdx_op_accepts(int op, RdxType in)
 {

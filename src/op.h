@@ -36,6 +36,7 @@ typedef struct RdxOpInfo {
 
 extern const RdxOpInfo rdx_ops[RDX_OP_COUNT]; /* [0] is empty: name NULL */
 
+RdxStatus rdx_op_check(int op); /* RDX_ERR_OP: not one of ops.def */
 bool rdx_op_accepts(int op, RdxType in);
 RdxType rdx_op_default_out(int op, RdxType in);  /* in must be accepted */
 RdxType rdx_op_default_out2(int op, RdxType in); /* RDX_TYPE_COUNT if the op has no second output */

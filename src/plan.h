@@ -41,6 +41,7 @@ static inline bool rdx_on_cuda(RdxDevice device)
 RdxStatus rdx_plan_situate(RdxSpace *space, RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out,
                            RdxType out2);
 
-int rdx_threads(void); /* the rdx_set_threads value, or this process's processors */
+int rdx_threads_wanted(void); /* the rdx_set_threads value; 0: none */
+int rdx_threads(void);        /* that, or the processors of this process, which takes a system call */
 
 #endif

@@ -107,10 +107,14 @@ static void load(void)
     }
 }
 
+static bool is_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed) || (unguarded != 0 && unguarded != getpid());
+}
+
 RdxStatus rdx_plugin_check_fork(void)
 {
-    bool child = atomic_load_explicit(&forked, memory_order_relaxed) || (unguarded != 0 && unguarded != getpid());
-    RDX_REQUIRE(!child, RDX_ERR_FORKED,
+    RDX_REQUIRE(!is_forked(), RDX_ERR_FORKED,
                 "this is the child of a fork, and its parent had used CUDA, which does not survive that");
     return RDX_OK;
 }
@@ -127,6 +131,6 @@ RdxStatus rdx_plugin(const RdxPluginTable **table)
 void rdx_plugin_shutdown(void)
 {
     const RdxPluginTable *plugin = atomic_load_explicit(&loaded, memory_order_acquire);
-    if (plugin && rdx_plugin_check_fork() == RDX_OK)
+    if (plugin && !is_forked())
         plugin->shutdown();
 }

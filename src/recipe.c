@@ -299,6 +299,8 @@ static RdxStatus check_options(const RdxProblem *problem, RdxType out)
     RDX_REQUIRE(problem->p == 2 || (op->options & RDX_OPTION_P), RDX_ERR_OPTION, "%s has no option p (p is %g)",
                 op->name, problem->p);
     RDX_REQUIRE(!isnan(problem->p), RDX_ERR_OPTION, "p is NaN");
+    RDX_REQUIRE(problem->p == 0 || isfinite(1 / problem->p), RDX_ERR_OPTION, "p is %g, whose reciprocal is not finite",
+                problem->p);
     RDX_REQUIRE(problem->correction == 0 || (op->options & RDX_OPTION_CORRECTION), RDX_ERR_OPTION,
                 "%s has no option correction (correction is %g)", op->name, problem->correction);
     RDX_REQUIRE(isfinite(problem->correction), RDX_ERR_OPTION, "correction is %g; it is a finite number",
@@ -330,8 +332,7 @@ static RdxStatus check_types(const RdxProblem *problem, RdxType in, RdxType out,
 RdxStatus rdx_recipe_resolve(RdxRecipe *recipe, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2,
                              int64_t count)
 {
-    RDX_REQUIRE(problem->op > 0 && problem->op < RDX_OP_COUNT, RDX_ERR_OP, "op is %d; ops are 1 to %d", problem->op,
-                RDX_OP_COUNT - 1);
+    RDX_TRY(rdx_op_check(problem->op));
     RDX_TRY(check_types(problem, in, out, out2));
     RDX_TRY(check_options(problem, out));
     *recipe = (RdxRecipe){

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+enum { THREAD_STACK = 512 << 10 }; /* what redax.h asks of callers (192 KiB) and room for thread-local data */
+
 static atomic_llong calls, fail_at;
 
 static bool must_fail(void)
@@ -42,7 +44,15 @@ void rdx_sys_free(void *memory)
 
 int rdx_sys_thread_create(pthread_t *thread, void *(*body)(void *), void *argument)
 {
-    return must_fail() ? EAGAIN : pthread_create(thread, NULL, body, argument);
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    if (must_fail() || pthread_attr_init(&attributes) != 0)
+        return EAGAIN;
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < THREAD_STACK)
+        pthread_attr_setstacksize(&attributes, THREAD_STACK);
+    int error = pthread_create(thread, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
 }
 
 void *rdx_sys_dlopen(const char *path)

@@ -1,5 +1,5 @@
-/* The one door to the system: every allocation, thread and loader call of src/ goes through here, so that tests can
-   make the k-th call fail and see an error code, no leak and an untouched output. */
+/* The one door to what the system may refuse: memory, threads, libraries and fork handlers of src/ are asked for here,
+   so that tests can make the k-th call fail and see an error code, no leak and an untouched output. */
 #ifndef RDX_SYS_H
 #define RDX_SYS_H
 

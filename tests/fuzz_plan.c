@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     problem.out2 = second ? &tensor[2] : NULL;
     static RdxSpace space;
     RdxRecipe recipe;
-    if (rdx_space_build(&space, &problem, in, out, second ? out2 : RDX_TYPE_COUNT, byte(&bytes) & 1) != RDX_OK) {
+    if (rdx_space_build(&space, &problem, in, out, second ? out2 : RDX_TYPE_COUNT) != RDX_OK) {
         demand(rdx_last_error()[0] != '\0', "refused without a sentence");
         return 0;
     }

@@ -21,7 +21,7 @@ static inline bool plan_case_of(PlanCase *p, const RdxProblem *problem, const Rd
     RdxType in, out, out2 = RDX_TYPE_COUNT;
     if (rdx_type_find(&in, problem->in->dtype, "in") || rdx_type_find(&out, problem->out->dtype, "out") ||
         (problem->out2 && rdx_type_find(&out2, problem->out2->dtype, "out2")) ||
-        rdx_space_build(&p->space, problem, in, out, out2, false) ||
+        rdx_space_build(&p->space, problem, in, out, out2) ||
         rdx_recipe_resolve(&p->recipe, problem, in, out, out2, p->space.reduce_count))
         return false;
     p->space.indexed = p->recipe.indexed;

@@ -222,6 +222,28 @@ START_TEST(plans_stand_alone)
 }
 END_TEST
 
+/* An output whose place is not known yet may begin anywhere. */
+START_TEST(place_to_come)
+{
+    static Given given;
+    static int64_t index[2 * ROWS];
+    RdxPlan *plan = NULL;
+    give(&given);
+    given.out2.dtype = (RdxDtype)RDX_DTYPE(RDX_I64);
+    given.out2.data = NULL;
+    given.out2.byte_offset = 4;
+    given.problem.out2 = &given.out2;
+    ck_assert_int_eq(rdx_plan_create(&plan, &given.problem), RDX_OK);
+    size_t bytes = rdx_plan_workspace(plan);
+    void *workspace = bytes ? malloc(bytes) : NULL;
+    ck_assert_int_eq(rdx_execute(plan, given.in_data, given.out_data, (char *)index + 4, workspace, bytes, NULL),
+                     RDX_OK);
+    ck_assert_int_eq(rdx_execute(plan, given.in_data, given.out_data, index, workspace, bytes, NULL), RDX_ERR_ALIGN);
+    free(workspace);
+    rdx_plan_destroy(plan);
+}
+END_TEST
+
 /* Rows backwards: what a plan needs is where their lowest element lies, whether data was there when it was made or
    not. */
 START_TEST(backwards)
@@ -306,6 +328,7 @@ Suite *test_api_suite(void)
     tcase_add_test(tests, grown_structs);
     tcase_add_test(tests, nothing_to_do);
     tcase_add_test(tests, plans_stand_alone);
+    tcase_add_test(tests, place_to_come);
     tcase_add_test(tests, backwards);
     tcase_add_test(tests, dlpack);
     suite_add_tcase(suite, tests);

@@ -59,6 +59,7 @@
     X(overlap_in2, RDX_ERR_OVERLAP, "out2 overlaps in", false,                                                         \
       (g->problem.out2 = &g->out2, g->out2.data = g->in_data + 2))                                                     \
     X(empty, RDX_ERR_EMPTY, "max of no elements", false, g->in_shape[1] = 0)                                           \
+    X(tiny_norm, RDX_ERR_OPTION, "1e-310", false, (g->problem.op = RDX_NORM, g->problem.p = 1e-310))                   \
     X(empty_norm, RDX_ERR_EMPTY, "norm of no elements", false,                                                         \
       (g->in_shape[1] = 0, g->problem.op = RDX_NORM, g->problem.p = -1))                                               \
     X(output_dtype, RDX_ERR_UNSUPPORTED, "f64", false, g->out.dtype.bits = 64)                                         \

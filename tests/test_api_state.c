@@ -345,6 +345,7 @@ START_TEST(logs)
                                         "norm3:f64:100",
                                         "max:i8:4x5x6@30x-1x5+4/1:out2=1",
                                         "std2:f32:7x8/-1:keep=1:out=f16",
+                                        "var:f32:7x8/-1:out2=f64",
                                         "mean:f32:64x100/1:alpha=2:beta=-1.5:threads=2",
                                         "sum:f32:-"};
     task_open(&task, "sum:f32:64x100/1");
@@ -353,6 +354,9 @@ START_TEST(logs)
     ck_assert_int_eq(heard.lines, 0); /* off */
     rdx_set_log(hear, &heard, 1);
     ck_assert_int_eq(rdx_reduce(NULL, NULL), RDX_ERR_NULL);
+    ck_assert_int_eq(rdx_plan_create(&(RdxPlan *){NULL}, &(RdxProblem){.size = 3}), RDX_ERR_STRUCT_SIZE);
+    ck_assert_int_eq(heard.levels[1], 1);
+    ck_assert_ptr_nonnull(strstr(heard.last, "problem->size is 3"));
     int errors = heard.lines;
     rdx_set_log(hear, &heard, 3);
     RdxPlan *plan = task_plan(&task);

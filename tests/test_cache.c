@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 extern uint64_t rdx_cache_hash_mask;
+extern size_t rdx_cache_idle_most;
 
 enum { TASKS = 24 };
 
@@ -124,6 +125,39 @@ START_TEST(hits)
     ck_assert_int_ge(rdx_sys_calls(), once + 1);
     rdx_set_cache(256);
     forget();
+}
+END_TEST
+
+/* Idle workspaces have a bound: the last one stays, in the place of others. */
+START_TEST(idle_workspaces)
+{
+    static const char *const large[] = {"sum:f32:300x9000/0:threads=1", "sum:f32:300x9004/0:threads=1"};
+    RdxTask task[2];
+    size_t bytes[2];
+    rdx_set_cache(256);
+    for (int i = 0; i < 2; i++) {
+        task_open(&task[i], large[i]);
+        RdxPlan *plan = task_plan(&task[i]);
+        bytes[i] = rdx_plan_workspace(plan);
+        ck_assert_uint_gt(bytes[i], 0);
+        rdx_plan_destroy(plan);
+    }
+    for (int room = 0; room < 3; room++) { /* for none, for one, for both */
+        rdx_cache_idle_most = room == 0 ? 100 : room == 1 ? bytes[0] + bytes[1] - 1 : bytes[0] + bytes[1];
+        for (int round = 0; round < 3; round++) {
+            rdx_sys_fail_at(0);
+            for (int i = 0; i < 2; i++)
+                ck_assert_int_eq(rdx_reduce(&task[i].problem, NULL), RDX_OK);
+            if (round > 0)
+                ck_assert_int_eq(rdx_sys_calls(), room == 2 ? 0 : 2);
+        }
+        rdx_sys_fail_at(0);
+        ck_assert_int_eq(rdx_reduce(&task[1].problem, NULL), RDX_OK);
+        ck_assert_int_eq(rdx_sys_calls(), room == 0);
+    }
+    rdx_cache_idle_most = 64 << 20;
+    for (int i = 0; i < 2; i++)
+        rdx_case_release(&task[i]);
 }
 END_TEST
 
@@ -343,6 +377,7 @@ Suite *test_cache_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_size);
     tcase_add_test(tests, hits);
+    tcase_add_test(tests, idle_workspaces);
     tcase_add_test(tests, every_rank);
     tcase_add_test(tests, stay);
     tcase_add_test(tests, arguments);

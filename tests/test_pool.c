@@ -1,10 +1,11 @@
-/* pool: every part exactly once whatever the number of threads, callers at once, nested calls, after a fork, after
-   shutdown, and with no thread to be had. */
+/* pool: every part exactly once whatever the number of threads, callers at once or bound to a processor, nested calls,
+   after a fork, after shutdown, and with no thread to be had. */
 #include "pool.h"
 #include "sys.h"
 #include "task.h"
 
 #include <check.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -41,6 +42,60 @@ START_TEST(every_part_once)
         }
     ck_assert_int_ge(rdx_pool_processors(), 1);
     ck_assert_int_le(rdx_pool_processors(), RDX_POOL_MAX);
+}
+END_TEST
+
+/* A caller that is bound to one processor: what counts, and where workers run, is what the process has. */
+typedef struct Seen {
+    pthread_t caller;
+    atomic_int elsewhere, narrow; /* parts that workers did; those of them on threads that have fewer processors */
+    int processors;
+} Seen;
+
+static int own_processors(void)
+{
+    cpu_set_t set[8];
+    return sched_getaffinity(0, sizeof set, set) == 0 ? CPU_COUNT_S(sizeof set, set) : -1;
+}
+
+static void look(void *context, int part)
+{
+    Seen *seen = context;
+    (void)part;
+    usleep(1000);
+    if (pthread_equal(seen->caller, pthread_self()))
+        return;
+    atomic_fetch_add(&seen->elsewhere, 1);
+    atomic_fetch_add(&seen->narrow, own_processors() != seen->processors);
+}
+
+static void *run_bound(void *context)
+{
+    Seen *seen = context;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    DEMAND(sched_setaffinity(0, sizeof one, &one) == 0 && own_processors() == 1, "not bound to processor %d",
+           sched_getcpu());
+    DEMAND(rdx_pool_processors() == rdx_min(seen->processors, RDX_POOL_MAX), "%d processors, not %d",
+           rdx_pool_processors(), seen->processors);
+    seen->caller = pthread_self();
+    for (int round = 0; round < 500 && seen->elsewhere == 0; round++)
+        rdx_pool_run(8, look, seen);
+    return NULL;
+}
+
+START_TEST(bound_callers)
+{
+    static Seen seen;
+    pthread_t thread;
+    rdx_pool_shutdown();
+    seen.processors = own_processors();
+    ck_assert_int_ge(seen.processors, 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, run_bound, &seen), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_gt(seen.elsewhere, 0);
+    ck_assert_int_eq(seen.narrow, 0);
 }
 END_TEST
 
@@ -213,6 +268,7 @@ Suite *test_pool_suite(void)
     TCase *tests = tcase_create("pool");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, every_part_once);
+    tcase_add_test(tests, bound_callers);
     tcase_add_test(tests, jobs_in_a_row);
     tcase_add_test(tests, nested_calls);
     tcase_add_test(tests, callers_at_once);

@@ -29,8 +29,10 @@ static RdxType type_of(const RdxTensor *tensor)
 static RdxStatus build(RdxSpace *space, const RdxProblem *problem, bool indexed)
 {
     memset(space, 0x5a, sizeof *space);
-    return rdx_space_build(space, problem, type_of(problem->in), type_of(problem->out), type_of(problem->out2),
-                           indexed);
+    RdxStatus status =
+        rdx_space_build(space, problem, type_of(problem->in), type_of(problem->out), type_of(problem->out2));
+    space->indexed = indexed;
+    return status;
 }
 
 /* Nested loops on the original tensors. */

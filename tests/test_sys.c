@@ -193,6 +193,39 @@ START_TEST(no_leaks)
 }
 END_TEST
 
+#if defined(__GLIBC__)
+static void *ask_stack(void *bytes)
+{
+    pthread_attr_t attributes;
+    void *low;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &low, bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    return NULL;
+}
+
+/* Where a program has threads of small stacks, the library's still have what a call needs. */
+START_TEST(stacks)
+{
+    pthread_attr_t attributes;
+    ck_assert_int_eq(pthread_attr_init(&attributes), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, 64 << 10), 0);
+    ck_assert_int_eq(pthread_setattr_default_np(&attributes), 0);
+    for (int ours = 0; ours < 2; ours++) {
+        pthread_t thread;
+        size_t bytes = 0;
+        ck_assert_int_eq(ours ? rdx_sys_thread_create(&thread, ask_stack, &bytes)
+                              : pthread_create(&thread, NULL, ask_stack, &bytes),
+                         0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_msg(ours ? bytes >= 384 << 10 : bytes > 0 && bytes < 192 << 10, "%zu bytes", bytes);
+    }
+    pthread_attr_destroy(&attributes);
+}
+END_TEST
+#endif
+
 START_TEST(the_shim)
 {
     rdx_sys_fail_at(2);
@@ -216,6 +249,9 @@ Suite *test_sys_suite(void)
     TCase *tests = tcase_create("sys");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, the_shim);
+#if defined(__GLIBC__)
+    tcase_add_test(tests, stacks);
+#endif
     tcase_add_test(tests, faults_in_reduce);
     tcase_add_test(tests, faults_in_plans);
     tcase_add_test(tests, execute_is_quiet);

@@ -140,6 +140,16 @@ static RdxStatus check_disjoint(const View *out)
     return RDX_OK;
 }
 
+static void reverse(RdxDim *dims, int rank)
+{
+    for (int i = 0, j = rank - 1; i < j; i++, j--) {
+        RdxDim dim = dims[i];
+        dims[i] = dims[j];
+        dims[j] = dim;
+    }
+}
+
+/* Outermost first, as the tensors have them. */
 static RdxStatus add_dims(RdxSpace *space, const View *in, const View *out, const View *out2, const bool *reduced,
                           const int *axis_of, const int *axis_of2)
 {
@@ -161,16 +171,8 @@ static RdxStatus add_dims(RdxSpace *space, const View *in, const View *out, cons
             space->keep[space->keep_rank++] = dim;
         }
     }
-    for (int i = 0, j = space->keep_rank - 1; i < j; i++, j--) { /* outermost first */
-        RdxDim dim = space->keep[i];
-        space->keep[i] = space->keep[j];
-        space->keep[j] = dim;
-    }
-    for (int i = 0, j = space->reduce_rank - 1; i < j; i++, j--) {
-        RdxDim dim = space->reduce[i];
-        space->reduce[i] = space->reduce[j];
-        space->reduce[j] = dim;
-    }
+    reverse(space->keep, space->keep_rank);
+    reverse(space->reduce, space->reduce_rank);
     return RDX_OK;
 }
 
@@ -183,7 +185,7 @@ RdxStatus rdx_axes_read(const RdxProblem *problem, bool reduced[RDX_MAX_RANK])
 }
 
 RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in_type, RdxType out_type,
-                          RdxType out2_type, bool indexed)
+                          RdxType out2_type)
 {
     View in = {problem->in, "in", rdx_types[in_type].size, {0}, 0, 0};
     View out = {problem->out, "out", rdx_types[out_type].size, {0}, 0, 0};
@@ -202,7 +204,7 @@ RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in
         RDX_TRY(check_disjoint(&out2));
     }
     space->keep_rank = space->reduce_rank = space->copy_rank = 0;
-    space->indexed = indexed;
+    space->indexed = false;
     space->keep_count = space->reduce_count = space->copy_count = 1;
     space->in_offset = space->out_offset = space->out2_offset = space->index_offset = 0;
     space->in_low = in.low - (int64_t)in.tensor->byte_offset;

@@ -34,10 +34,9 @@ typedef struct RdxSpace {
     RdxDim keep[RDX_MAX_RANK], reduce[RDX_MAX_RANK], copy[RDX_MAX_RANK]; /* outermost first */
 } RdxSpace;
 
-/* Checks tensors and axes of `problem` (types are already known) and fills an uncollapsed space.
+/* Checks tensors and axes of `problem` (types are already known) and fills an uncollapsed space that is not indexed.
    RDX_ERR_RANK, _AXIS, _SHAPE, _OVERFLOW, _OVERLAP (an output that overlaps itself), _NULL. */
-RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2,
-                          bool indexed);
+RdxStatus rdx_space_build(RdxSpace *space, const RdxProblem *problem, RdxType in, RdxType out, RdxType out2);
 
 /* Which axes of problem->in are reduced, checked. RDX_ERR_RANK, _AXIS, _SHAPE, _NULL. */
 RdxStatus rdx_axes_read(const RdxProblem *problem, bool reduced[RDX_MAX_RANK]);
