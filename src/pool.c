@@ -53,7 +53,7 @@ static void take_parts(void (*body)(void *, int), void *context, int parts)
     inside = false;
 }
 
-/* A short spin catches jobs that follow each other closely (some 20 us on a Zen 4, 90 where a pause takes 140 cycles),
+/* A short spin catches jobs that follow each other closely (some 20 us on a Zen 4, more where a pause is longer),
    then the thread sleeps. */
 static void spin_for_job(unsigned seen)
 {
