@@ -102,6 +102,7 @@ NAMED = [
     ("a promise of alignment is not looked at where a plan is kept", "src/cache.c",
      "(!problem->in->data || (address & (uintptr_t)(align - 1)) == 0)", "true"),
     ("a callback's own failure leaves its sentence", "src/log.c", "    (void)rdx_error(RDX_OK, \"%s\", sentence);\n", ""),
+    ("a fork does not wait for the cache", "src/cache.c", "(void)rdx_sys_atfork(take_lock, give_lock, give_lock);", ";"),
     ("a fork does not wait for the log", "src/log.c", "(void)rdx_sys_atfork(take_lock, give_lock, give_lock);", ";"),
     ("workers run where who started them may", "src/pool.c", "sched_setaffinity(0, sizeof processors.set, processors.set);",
      ";"),

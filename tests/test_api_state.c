@@ -229,19 +229,25 @@ static void *churn(void *unused)
     problem.in = &from;
     problem.out = &to;
     int failed = 0;
-    for (int64_t i = 0; atomic_load(&churning); i++) { /* misses and hits, and a while in the log */
+    for (int64_t i = 0; atomic_load(&churning); i++) { /* misses and hits */
         shape = 1 + i % 60;
         failed += rdx_reduce(&problem, NULL) != RDX_OK;
-        for (int k = 0; k < 200; k++)
-            rdx_set_log(hear_nothing, NULL, 1);
     }
     return failed ? &churning : NULL;
+}
+
+static void *churn_log(void *unused)
+{
+    (void)unused;
+    while (atomic_load(&churning))
+        rdx_set_log(hear_nothing, NULL, 1);
+    return NULL;
 }
 
 #ifndef __SANITIZE_THREAD__ /* which does not follow threads that a forked child starts */
 START_TEST(forks)
 {
-    pthread_t thread;
+    pthread_t thread, log_thread;
     void *result;
     task_open(&task, "sum:f32:1000x700/0:threads=2");
     size_t bytes = task_output_bytes(&task, RDX_CASE_OUT);
@@ -251,7 +257,8 @@ START_TEST(forks)
     memcpy(right, task.problem.out->data, bytes);
     atomic_store(&churning, true);
     ck_assert_int_eq(pthread_create(&thread, NULL, churn, NULL), 0);
-    for (int i = 0; i < 25; i++) { /* while another thread is somewhere inside the library */
+    ck_assert_int_eq(pthread_create(&log_thread, NULL, churn_log, NULL), 0);
+    for (int i = 0; i < 25; i++) { /* while other threads are somewhere inside the library */
         usleep(20000);             /* a thread that is just starting may hold a lock of a sanitizer's run-time */
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
@@ -267,6 +274,7 @@ START_TEST(forks)
     }
     atomic_store(&churning, false);
     pthread_join(thread, &result);
+    pthread_join(log_thread, NULL);
     ck_assert_ptr_null(result);
     free(right);
     rdx_case_release(&task);
