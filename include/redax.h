@@ -231,7 +231,7 @@ typedef enum {
 typedef struct RdxProblem {
     size_t size;       /* sizeof(RdxProblem), from RDX_PROBLEM_INIT */
     int32_t op, nan;   /* RDX_SUM, ...; RDX_NAN_PROPAGATE or, for all but the bit ops, RDX_NAN_OMIT */
-    double p;          /* norm: its order: infinities, 0 and any number whose reciprocal is finite. Default 2 */
+    double p;          /* norm: its order, any number but NaN and subnormal ones, infinities too. Default 2 */
     double correction; /* var, std: divide by n - correction; any finite number. Default 0 */
     /* out = alpha * result + beta * out, each product rounded in the accumulator's type, then added, then stored;
        out2 takes no part. Floating and complex outputs only. beta = 0 never reads out. Default 1, 0. An option that
@@ -353,12 +353,12 @@ RDX_API int rdx_tree_version(void);
 /* ---- The process ---- */
 
 /* Threads for plans made from now on whose problem says 0: at most 256; 0 or less (the default): as many as there are
-   processors that this process, by its main thread, may run on when a plan is made. The library's own threads run on
-   any of those that there are when they start. */
+   processors that the caller or the main thread may run on when a plan is made. The library's own threads run on any
+   of those. */
 RDX_API void rdx_set_threads(int threads);
 
 /* Empties rdx_reduce's cache and bounds it to so many plans (at most 65536; 256 at first); 0 turns it off. A plan in
-   use lives on until its call returns. */
+   use lives on until its call returns. With the plans up to 64 MiB of workspaces are kept on the CPU. */
 RDX_API void rdx_set_cache(size_t plans);
 
 /* Empties the cache, joins the worker threads after the job that they are at, and frees the CUDA workspaces of

@@ -1,7 +1,7 @@
 /* The plan cache behind rdx_reduce. The key is everything that a plan depends on, written as 64-bit words; a hit
    compares the whole key. Bounded, least recently used goes first, plans are reference-counted, so one in use outlives
-   its place. alpha, beta and pointers are arguments of the call. A plan's CPU workspace is kept with it between calls:
-   one caller takes it, others allocate their own. */
+   its place. alpha, beta and pointers are arguments of the call. A plan's CPU workspace is kept with it between calls,
+   as long as all such have room together: one caller takes it, others allocate their own. */
 #include "error.h"
 #include "plan.h"
 #include "plugin.h"

@@ -32,17 +32,36 @@ typedef struct Processors {
     cpu_set_t set[8192 / CPU_SETSIZE];
 } Processors;
 
-/* The main thread's, which stand for the process: the caller may be a thread that is bound to one. */
-static bool read_processors(Processors *processors)
+static Processors processors_of(pid_t thread) /* 0: this one. None where the system does not say */
 {
-    return sched_getaffinity(getpid(), sizeof processors->set, processors->set) == 0;
+    Processors processors;
+    if (sched_getaffinity(thread, sizeof processors.set, processors.set) != 0)
+        CPU_ZERO_S(sizeof processors.set, processors.set);
+    return processors;
+}
+
+/* This thread's and the main one's: either may be bound to a processor, and still the process has others. */
+static Processors all_processors(void)
+{
+    Processors all = processors_of(getpid()), own = processors_of(0);
+    CPU_OR_S(sizeof all.set, all.set, all.set, own.set);
+    return all;
 }
 
 int rdx_pool_processors(void)
 {
-    Processors processors;
-    int count = read_processors(&processors) ? CPU_COUNT_S(sizeof processors.set, processors.set) : 1;
+    Processors all = all_processors();
+    int count = CPU_COUNT_S(sizeof all.set, all.set);
     return count < 1 ? 1 : count > RDX_POOL_MAX ? RDX_POOL_MAX : count;
+}
+
+/* A worker has inherited what the thread that started it was bound to. A set that is whole is left as it is, to grow
+   when the process's does. */
+static void run_anywhere(void)
+{
+    Processors all = all_processors(), own = processors_of(0);
+    if (!CPU_EQUAL_S(sizeof all.set, all.set, own.set))
+        sched_setaffinity(0, sizeof all.set, all.set);
 }
 
 static void take_parts(void (*body)(void *, int), void *context, int parts)
@@ -67,10 +86,7 @@ static void spin_for_job(unsigned seen)
 static void *work(void *argument)
 {
     unsigned seen = (unsigned)(uintptr_t)argument;
-    Processors processors;
-    /* What was inherited is of the thread that started this one, which may be bound to one. */
-    if (read_processors(&processors))
-        sched_setaffinity(0, sizeof processors.set, processors.set);
+    run_anywhere();
     for (;;) {
         spin_for_job(seen);
         pthread_mutex_lock(&pool.lock);

@@ -14,7 +14,7 @@ void rdx_pool_run(int parts, void (*body)(void *context, int part), void *contex
 /* Joins the workers; the pool starts again when it is next used. */
 void rdx_pool_shutdown(void);
 
-/* Processors that this process may run on, at least 1. */
+/* Processors that the caller or the main thread may run on: 1 to RDX_POOL_MAX. */
 int rdx_pool_processors(void);
 
 #endif

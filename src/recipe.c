@@ -5,7 +5,9 @@
 
 #include "error.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 static const struct {
     uint8_t planes, work_parts, i64_parts;
@@ -289,6 +291,15 @@ static void decide(RdxRecipe *r)
     }
 }
 
+/* By the bits: arithmetic that flushes such numbers would take them for 0. */
+static bool is_subnormal(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= UINT64_MAX >> 1;
+    return bits != 0 && bits < (uint64_t)1 << 52;
+}
+
 static RdxStatus check_options(const RdxProblem *problem, RdxType out)
 {
     const RdxOpInfo *op = &rdx_ops[problem->op];
@@ -299,8 +310,8 @@ static RdxStatus check_options(const RdxProblem *problem, RdxType out)
     RDX_REQUIRE(problem->p == 2 || (op->options & RDX_OPTION_P), RDX_ERR_OPTION, "%s has no option p (p is %g)",
                 op->name, problem->p);
     RDX_REQUIRE(!isnan(problem->p), RDX_ERR_OPTION, "p is NaN");
-    RDX_REQUIRE(problem->p == 0 || isfinite(1 / problem->p), RDX_ERR_OPTION, "p is %g, whose reciprocal is not finite",
-                problem->p);
+    RDX_REQUIRE(!is_subnormal(problem->p), RDX_ERR_OPTION, "p is %g; it is 0 or at least %g, lest 1 / p overflow",
+                problem->p, DBL_MIN);
     RDX_REQUIRE(problem->correction == 0 || (op->options & RDX_OPTION_CORRECTION), RDX_ERR_OPTION,
                 "%s has no option correction (correction is %g)", op->name, problem->correction);
     RDX_REQUIRE(isfinite(problem->correction), RDX_ERR_OPTION, "correction is %g; it is a finite number",

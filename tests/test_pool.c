@@ -72,10 +72,10 @@ static void look(void *context, int part)
 static void *run_bound(void *context)
 {
     Seen *seen = context;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)sched_getcpu(), &one);
-    DEMAND(sched_setaffinity(0, sizeof one, &one) == 0 && own_processors() == 1, "not bound to processor %d",
+    cpu_set_t one[8];
+    CPU_ZERO_S(sizeof one, one);
+    CPU_SET_S((size_t)sched_getcpu(), sizeof one, one);
+    DEMAND(sched_setaffinity(0, sizeof one, one) == 0 && own_processors() == 1, "not bound to processor %d",
            sched_getcpu());
     DEMAND(rdx_pool_processors() == rdx_min(seen->processors, RDX_POOL_MAX), "%d processors, not %d",
            rdx_pool_processors(), seen->processors);
