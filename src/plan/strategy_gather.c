@@ -13,6 +13,7 @@ void rdx_plan_gather_configure(const RdxSituation *situation, RdxConfig *config)
     rdx_cpu_configure_single(situation, config);
 }
 
+/* ns: an output 60, a run 10, an element 0.4 beside its fold; what else lies in its line of memory comes at 16 GB/s. */
 double rdx_plan_gather_cost(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;

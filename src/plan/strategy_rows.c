@@ -15,6 +15,7 @@ void rdx_plan_rows_configure(const RdxSituation *situation, RdxConfig *config)
     rdx_cpu_configure_single(situation, config);
 }
 
+/* ns: an output 25, a chunk 25. Where chunks cross runs, a run 8, and elements are copied at 60 GB/s. */
 double rdx_plan_rows_cost(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
@@ -23,7 +24,7 @@ double rdx_plan_rows_cost(const RdxSituation *situation, RdxConfig *config)
     double run = space->reduce_rank > 1 ? (double)space->reduce[space->reduce_rank - 1].extent : n;
     double copied = n / run > 1 && run < 8 * (double)rdx_recipe_chunk(situation->recipe)
                         ? n / run * 8 + n * space->in_size / 60.0
-                        : 0; /* chunks that cross runs */
+                        : 0;
     return rdx_cpu_cost(situation, config,
                         outputs * (25 + chunks * 25 + n * rdx_cpu_element_ns(situation->recipe) + copied));
 }

@@ -38,6 +38,8 @@ void rdx_plan_short_columns_configure(const RdxSituation *situation, RdxConfig *
     rdx_cpu_partition(situation, config, false);
 }
 
+/* ns: a block 200, each of its n rows 40; a run copied 3, its elements at 32 GB/s, or one by one 6 and 0.5 each; nodes
+   at 40 GB/s, of indices at 27. */
 double rdx_plan_short_columns_cost(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
