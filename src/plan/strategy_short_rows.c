@@ -46,8 +46,8 @@ void rdx_plan_short_rows_configure(const RdxSituation *situation, RdxConfig *con
 }
 
 /* ns: as lanes a line of a block 30, an element gathered 0.5, nodes at 64 GB/s. As halves a block 100; a row that is
-   added up straight 3; else a row of more than a line 15, and an uneven one what it takes to be turned on its side, at 40
-   GB/s. */
+   added up straight 3; else a row of more than a line 15, and an uneven one what it takes to be turned on its side, at
+   40 GB/s. */
 double rdx_plan_short_rows_cost(const RdxSituation *situation, RdxConfig *config)
 {
     const RdxSpace *space = situation->space;
